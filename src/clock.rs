@@ -1,0 +1,203 @@
+//! [`Clock`] and the clocks that come with the crate.
+//!
+//! What each of them counts:
+//!
+//! | clock | reads | suspended machine | restored snapshot | forked process |
+//! |---|---|---|---|---|
+//! | [`FastClock`] | the processor's time stamp counter, 12 ns | does not count (Linux) | may jump: calibrate again by a restart | goes on |
+//! | [`SystemClock`] | [`std::time::Instant`], 30 ns | does not count (Linux) | goes on | goes on |
+//! | [`ManualClock`] | what the test says | - | - | - |
+//!
+//! A time stamp counter drifts against the system's clock by some parts per million, which shortens or lengthens a
+//! window by as much. Whoever wants the hours of a suspend to count writes a clock over `CLOCK_BOOTTIME`, or over the
+//! wall clock as in the example of [`Clock`].
+
+use crate::{
+    nanos::{Nanos, saturating_nanos},
+    sync::{Arc, ClockReading, OnceLock, Ordering},
+};
+use core::{fmt, time::Duration};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// A source of readings.
+///
+/// A reading may be late, coarse or behind an earlier one: a limiter then may refuse, but never allows more than its
+/// limit. A reading in the future holds its client there until that time comes. If `now` panics, nothing is recorded.
+///
+/// ```
+/// use slidegate::{Clock, Nanos};
+/// use std::time::{SystemTime, UNIX_EPOCH};
+///
+/// /// Counts the time a machine sleeps; jumps where an administrator sets the time.
+/// struct WallClock;
+///
+/// impl Clock for WallClock {
+///     fn now(&self) -> Nanos {
+///         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+///         Nanos::ZERO.saturating_add(since_1970)
+///     }
+/// }
+/// assert!(WallClock.now() > Nanos::ZERO);
+/// ```
+pub trait Clock {
+    /// The present instant.
+    fn now(&self) -> Nanos;
+}
+
+impl<C: Clock + ?Sized> Clock for &C {
+    #[inline]
+    fn now(&self) -> Nanos {
+        (**self).now()
+    }
+}
+
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    #[inline]
+    fn now(&self) -> Nanos {
+        (**self).now()
+    }
+}
+
+/// The default clock: the processor's time stamp counter where the platform has a steady one, else the system's clock.
+///
+/// Its origin is 1970-01-01 UTC as the system told it when the clock was calibrated, so windows of a minute start with
+/// the minutes of the day; from then on it runs by itself and ignores changes of the wall clock.
+///
+/// ```
+/// use slidegate::{Clock, FastClock};
+///
+/// FastClock::calibrate(); // at the start of `main`: 10 to 200 ms, once in a process
+/// let before = FastClock.now();
+/// assert!(FastClock.now() >= before);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FastClock;
+
+struct Calibrated {
+    clock: quanta::Clock,
+    /// The counter at the calibration, and the wall clock's nanoseconds at the same moment.
+    counter: u64,
+    wall: u64,
+}
+
+static CALIBRATED: OnceLock<Calibrated> = OnceLock::new();
+
+impl FastClock {
+    /// Calibrates the counter of this process, if nobody has: 10 to 200 ms, during which other callers wait.
+    ///
+    /// Limiters that are built at run time do it themselves. A program whose only limiters are statics calls it first
+    /// thing in `main`; until it has, a reading never waits and comes from the system's wall clock instead.
+    pub fn calibrate() {
+        CALIBRATED.get_or_init(|| {
+            let clock = quanta::Clock::new();
+            let counter = clock.raw();
+            Calibrated { clock, counter, wall: wall_nanos() }
+        });
+    }
+}
+
+impl Clock for FastClock {
+    #[inline]
+    fn now(&self) -> Nanos {
+        // `get` does not wait for a calibration that runs: no check may.
+        match CALIBRATED.get() {
+            Some(at) => Nanos::from_nanos(at.wall + at.clock.delta_as_nanos(at.counter, at.clock.raw())),
+            None => uncalibrated(),
+        }
+    }
+}
+
+#[cold]
+fn uncalibrated() -> Nanos {
+    Nanos::from_nanos(wall_nanos())
+}
+
+fn wall_nanos() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, saturating_nanos)
+}
+
+/// The system's monotonic clock, [`std::time::Instant`]; its origin is the moment it was made.
+///
+/// ```
+/// use slidegate::{Clock, SystemClock};
+///
+/// let clock = SystemClock::new();
+/// assert!(clock.now() <= clock.now());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct SystemClock {
+    origin: Instant,
+}
+
+impl SystemClock {
+    /// A clock that starts now.
+    #[must_use]
+    pub fn new() -> SystemClock {
+        SystemClock { origin: Instant::now() }
+    }
+}
+
+impl Default for SystemClock {
+    fn default() -> SystemClock {
+        SystemClock::new()
+    }
+}
+
+impl Clock for SystemClock {
+    #[inline]
+    fn now(&self) -> Nanos {
+        Nanos::from_nanos(saturating_nanos(self.origin.elapsed()))
+    }
+}
+
+/// A clock that stands still until it is told to move, for tests; clones show the same time.
+///
+/// ```
+/// use slidegate::{Gate, ManualClock, Quota};
+/// use std::time::Duration;
+///
+/// let clock = ManualClock::new();
+/// let gate = Gate::try_fixed_window(Quota::per_minute(1))?.with_clock(clock.clone());
+/// assert!(gate.check().is_allowed());
+/// assert!(!gate.check().is_allowed());
+/// clock.advance(Duration::from_secs(60));
+/// assert!(gate.check().is_allowed());
+/// # Ok::<(), slidegate::BuildError>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct ManualClock {
+    // Relaxed: a reading is one number and carries nothing else from thread to thread.
+    reading: Arc<ClockReading>,
+}
+
+impl ManualClock {
+    /// A clock that shows its origin.
+    #[must_use]
+    pub fn new() -> ManualClock {
+        ManualClock::default()
+    }
+
+    /// Moves on by `step`, at most to [`Nanos::MAX`].
+    pub fn advance(&self, step: Duration) {
+        let later = |reading| Some(Nanos::from_nanos(reading).saturating_add(step).as_nanos());
+        // The closure always answers `Some`, so the update cannot fail.
+        let _ = self.reading.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later);
+    }
+
+    /// Shows `now` from here on, be it earlier or later than before.
+    pub fn set(&self, now: Nanos) {
+        self.reading.store(now.as_nanos(), Ordering::Relaxed);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Nanos {
+        Nanos::from_nanos(self.reading.load(Ordering::Relaxed))
+    }
+}
+
+impl fmt::Debug for ManualClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ManualClock").field(&self.now()).finish()
+    }
+}

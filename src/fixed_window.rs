@@ -1,0 +1,96 @@
+//! [`FixedWindow`]: the baseline, one count and a window number in one word.
+//!
+//! ```text
+//!       63     62 .. b    b-1 .. 0
+//!   [ frozen |  epoch  |    cur   ]      b = bits of the limit; 0 = never used
+//! ```
+
+use crate::{
+    decision::Standing,
+    error::BuildError,
+    horizon,
+    nanos::Nanos,
+    quota::Quota,
+    window::{Place, Windows},
+    word::{FROZEN, Step, Stepped},
+};
+
+/// The fixed window: at most `L` units in each window `[kW, (k+1)W)` of the clock.
+///
+/// One 64-bit word per client, the cheapest and the weakest: around the turn of a window `2L` units can pass within
+/// an instant. It never refuses a client that keeps its limit in every interval of length `W`.
+///
+/// ```
+/// use slidegate::{Gate, Nanos, Quota};
+///
+/// let gate = Gate::try_fixed_window(Quota::per_second(100))?;
+/// let at = |millis: u64| Nanos::from_nanos(millis * 1_000_000);
+/// assert!(gate.at(at(999)).cost(100).check().is_allowed());
+/// assert!(gate.at(at(1_000)).cost(100).check().is_allowed()); // 200 within a millisecond
+/// # Ok::<(), slidegate::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct FixedWindow {
+    windows: Windows,
+    limit: u64,
+    /// Bits of the count.
+    bits: u32,
+}
+
+impl FixedWindow {
+    /// A fixed window for a single client, whose word nobody renews.
+    pub(crate) const fn new(quota: Quota) -> Result<FixedWindow, BuildError> {
+        match horizon::fit(quota, 1, "fixed window") {
+            Ok((window, bits)) => Ok(FixedWindow::with_bits(window, quota.limit(), bits)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A fixed window whose count has `bits` bits, however short a horizon that leaves the epoch.
+    const fn with_bits(window: u64, limit: u64, bits: u32) -> FixedWindow {
+        FixedWindow { windows: Windows::new(window, horizon::epoch_bits(1, bits)), limit, bits }
+    }
+
+    /// The epoch and the count of a word.
+    const fn unpack(&self, word: u64) -> (u64, u64) {
+        ((word & !FROZEN) >> self.bits, word & ((1 << self.bits) - 1))
+    }
+
+    const fn pack(&self, epoch: u64, cur: u64) -> u64 {
+        epoch << self.bits | cur
+    }
+
+    /// The count of a word as it stands at a reading, and where that is.
+    const fn count(&self, word: u64, now: u64) -> (Place, u64) {
+        let (epoch, cur) = self.unpack(word);
+        let place = if word == 0 { self.windows.first(now) } else { self.windows.after(epoch, now) };
+        (place, if place.age == 0 { cur } else { 0 })
+    }
+}
+
+impl Step for FixedWindow {
+    #[inline]
+    fn step(&self, word: u64, now: Nanos, cost: u64) -> Stepped {
+        let (place, cur) = self.count(word, now.as_nanos());
+        let remaining = self.limit.saturating_sub(cur);
+        if cost > self.limit {
+            return Stepped::never(self.limit, remaining);
+        }
+        let Some(remaining) = self.limit.checked_sub(cur).and_then(|remaining| remaining.checked_sub(cost)) else {
+            return Stepped::refused(self.limit, remaining, place.left, Nanos::from_nanos(place.now));
+        };
+        let next = if cost == 0 { None } else { Some(self.pack(place.epoch, cur + cost)) };
+        let used = cur + cost > 0;
+        let standing = Standing::Known {
+            remaining,
+            next_unit: used.then_some(place.left),
+            full_reset: if used { place.left } else { 0 },
+        };
+        Stepped::allowed(self.limit, standing, next)
+    }
+
+    fn forgotten(&self, word: u64) -> u64 {
+        let (epoch, _) = self.unpack(word);
+        self.pack(epoch, 0)
+    }
+}

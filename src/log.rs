@@ -1,0 +1,374 @@
+//! [`Log`]: the exact log, one stamp per tick and a running count, in a ring.
+//!
+//! ```text
+//!         63      ..     ..    ..    .. 0
+//!   top [ frozen | stamp | cum | index | class ]      the newest tick, and where the next cell goes; 0 = never used
+//!  cell          [ stamp | cum ]                      a finished tick: when, and the units allowed through it
+//! ```
+//!
+//! A request that is allowed in the newest tick adds to `cum`; in a new tick it first settles the newest tick in the
+//! cell at `index`, then moves `top` on. Reading goes newest first and stops at the first expired cell, the base: what
+//! was allowed since is `top.cum - base.cum`. That is all the pruning there is: expired cells are overwritten in turn.
+//!
+//! `cum`, the stamps and `index` wrap. `cum` has one bit more than the limit; a stamp spans more than four windows.
+//! The ring starts with the second tick (`class` 0 has none, its base is 0) and doubles (`class` + 1) up to a cell for
+//! each tick that can be live, and one for the base.
+//!
+//! # Orderings
+//!
+//! * `top`, Release in every exchange, Acquire in the loads and in the failures: carries the settled cells.
+//! * a cell, Release in its exchange, Acquire in its loads: carries what its writer knew of `top`. Whoever overwrites a
+//!   cell that we may read has seen a newer `top`; having read his cell, we see it too, and our answer is not confirmed.
+//! * the confirming reload of `top` may therefore be Relaxed: it comes after the last cell was read.
+
+use crate::{
+    decision::{Allowed, Decision, Full, Never, Refused, Standing},
+    error::BuildError,
+    horizon,
+    nanos::Nanos,
+    quota::Quota,
+    ring::{NoMemory, Ring, Rings},
+    sync::{
+        AtomicWord,
+        Ordering::{Acquire, Relaxed, Release},
+    },
+    word::FROZEN,
+};
+
+/// The cells of the first ring: with its header they fill about a cache line.
+const FIRST_CAPACITY: usize = 4;
+
+/// A tick is at most this part of the window, where it is longer than a nanosecond.
+const COARSEST: u64 = 1 << 20;
+
+/// The exact log: no closed interval of length `W` ever holds more than `L` units, and nothing that fits is refused.
+///
+/// One word per client and, from its second tick on, a ring of 8-byte cells, one for each distinct tick of the last
+/// window. A unit exactly `W` old still counts; so a client that spends all of `L` at once and comes back after exactly
+/// `W` is refused: it must wait one tick longer. A tick is a nanosecond or, where the word has no room for that, the
+/// smallest power of two of them that lets a stamp span four windows; the window is rounded up to ticks.
+#[derive(Clone, Copy, Debug)]
+pub struct Log {
+    limit: u64,
+    /// Ticks.
+    window: u64,
+    /// A tick is `1 << tick_shift` nanoseconds.
+    tick_shift: u32,
+    stamp_bits: u32,
+    cum_bits: u32,
+    index_bits: u32,
+    class_bits: u32,
+}
+
+/// One client's log.
+#[derive(Debug)]
+pub struct Stamps {
+    top: AtomicWord,
+    rings: Rings,
+}
+
+/// The newest tick of a client.
+#[derive(Clone, Copy, Debug)]
+struct Top {
+    stamp: u64,
+    cum: u64,
+    index: u64,
+    class: u64,
+}
+
+/// What a request finds.
+#[derive(Clone, Copy, Debug)]
+struct View {
+    /// The effective now, in nanoseconds and as a stamp.
+    now: u64,
+    stamp: u64,
+    /// The units of the closed window that ends now.
+    used: u64,
+    /// The ticks that hold them, and the ages of the newest and the oldest.
+    live: u64,
+    newest: u64,
+    oldest: u64,
+    /// The age of the tick that must leave before the request fits.
+    leaving: u64,
+}
+
+impl Log {
+    pub(crate) const fn new(quota: Quota) -> Result<Log, BuildError> {
+        let window = match horizon::window(quota) {
+            Ok(window) => window,
+            Err(error) => return Err(error),
+        };
+        match Log::fit(quota.limit(), window) {
+            Some(log) => Ok(log),
+            None => {
+                let largest_limit = Some(Log::largest_limit(window));
+                Err(BuildError::DoesNotFit { quota, algorithm: "log", largest_limit, shortest_window: None })
+            }
+        }
+    }
+
+    /// The finest ticks that leave a stamp more than four windows.
+    const fn fit(limit: u64, window: u64) -> Option<Log> {
+        let mut tick_shift = 0;
+        while tick_shift == 0 || 1 << tick_shift <= window / COARSEST {
+            let ticks = window.div_ceil(1 << tick_shift);
+            if let Some(log) = Log::with_ticks(limit, ticks, tick_shift) {
+                return Some(log);
+            }
+            tick_shift += 1;
+        }
+        None
+    }
+
+    const fn with_ticks(limit: u64, window: u64, tick_shift: u32) -> Option<Log> {
+        let cum_bits = horizon::bits(limit) + 1;
+        // One cell for each tick that can be live, and one for the base.
+        let ticks = if limit < window + 1 { limit } else { window + 1 };
+        let index_bits = horizon::bits(if ticks == 0 { 1 } else { ticks });
+        // Class 0, and one for each doubling from the first ring to the largest.
+        let class_bits = horizon::bits(index_bits as u64 - 1);
+        let Some(stamp_bits) = 63u32.checked_sub(cum_bits + index_bits + class_bits) else { return None };
+        if stamp_bits < 4 || window >= 1 << (stamp_bits - 2) {
+            return None;
+        }
+        Some(Log { limit, window, tick_shift, stamp_bits, cum_bits, index_bits, class_bits })
+    }
+
+    /// The largest limit that fits at a window; every smaller one fits too.
+    const fn largest_limit(window: u64) -> u64 {
+        let (mut fits, mut too_large) = (0, u64::MAX);
+        while fits + 1 < too_large {
+            let middle = fits + (too_large - fits) / 2;
+            if Log::fit(middle, window).is_some() {
+                fits = middle;
+            } else {
+                too_large = middle;
+            }
+        }
+        fits
+    }
+
+    const_fn! {
+        pub(crate) const fn stamps() -> Stamps {
+            Stamps { top: AtomicWord::new(0), rings: Rings::new() }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn check(&self, stamps: &Stamps, now: Nanos, cost: u64) -> Decision {
+        self.answer(stamps, now, cost, cost > 0)
+    }
+
+    pub(crate) fn peek(&self, stamps: &Stamps, now: Nanos, cost: u64) -> Decision {
+        self.answer(stamps, now, cost, false)
+    }
+
+    #[inline]
+    fn answer(&self, stamps: &Stamps, now: Nanos, cost: u64, recording: bool) -> Decision {
+        loop {
+            let seen = stamps.top.load(Acquire);
+            // What fails below fails because somebody moved `top` on: a request of his was allowed or his ring doubled.
+            let Some(view) = self.view(stamps, seen, now.as_nanos(), cost) else { continue };
+            let decision = self.decide(&view, cost);
+            if recording && decision.is_allowed() {
+                match self.record(stamps, seen, &view, cost) {
+                    Ok(true) => return decision,
+                    Ok(false) => {}
+                    Err(NoMemory) => return Decision::Full(Full::new(self.limit)),
+                }
+            } else if stamps.top.load(Relaxed) == seen {
+                return decision;
+            }
+        }
+    }
+
+    /// What a request finds under a `top`; `None` where the cells show that it is no longer the present one.
+    fn view(&self, stamps: &Stamps, seen: u64, now: u64, cost: u64) -> Option<View> {
+        let top = self.unpack(seen);
+        let mut view = self.place(seen, now);
+        if view.live == 0 {
+            return Some(view);
+        }
+        view.used = top.cum;
+        if top.class == 0 {
+            return Some(view);
+        }
+        let ring = stamps.rings.get(self.capacity(top.class))?;
+        for back in 1..ring.capacity() as u64 {
+            // Acquire: pairs with the Release in `settle`; carries what the writer of a later lap knew of `top`.
+            // Model: log_ring_wraps.
+            let (stamp, cum) = self.unpack_cell(ring.cell(top.index.wrapping_sub(back)).load(Acquire));
+            let newer = top.cum.wrapping_sub(cum) & ones(self.cum_bits);
+            let age = view.stamp.wrapping_sub(stamp) & ones(self.stamp_bits);
+            if age > self.window {
+                view.used = newer;
+                return Some(view);
+            }
+            view.live += 1;
+            view.oldest = age;
+            if newer <= self.limit.saturating_sub(cost) {
+                view.leaving = age;
+            }
+        }
+        None
+    }
+
+    /// The effective now of a reading, with the newest tick alone in view if it is live.
+    const fn place(&self, seen: u64, now: u64) -> View {
+        let tick = now >> self.tick_shift;
+        let top = self.unpack(seen);
+        let age = tick.wrapping_sub(top.stamp) & ones(self.stamp_bits);
+        let stamp = tick & ones(self.stamp_bits);
+        let nothing = View { now, stamp, used: 0, live: 0, newest: 0, oldest: 0, leaving: 0 };
+        if seen == 0 {
+            nothing
+        } else if age > ones(self.stamp_bits) >> 1 {
+            // The reading is behind the newest tick. Saturating, as in `Windows::after`.
+            let behind = ones(self.stamp_bits) - age + 1;
+            let start = tick.saturating_add(behind).saturating_mul(1 << self.tick_shift);
+            View { now: start, stamp: top.stamp, live: 1, ..nothing }
+        } else if age > self.window {
+            nothing
+        } else {
+            View { live: 1, newest: age, oldest: age, leaving: age, ..nothing }
+        }
+    }
+
+    const fn decide(&self, view: &View, cost: u64) -> Decision {
+        let remaining = self.limit.saturating_sub(view.used);
+        if cost > self.limit {
+            return Decision::Never(Never::new(self.limit, remaining));
+        }
+        if view.used + cost > self.limit {
+            let wait = self.until_expired(view, view.leaving);
+            return Decision::Refused(Refused::new(self.limit, remaining, wait, Nanos::from_nanos(view.now)));
+        }
+        let (newest, oldest) = match (view.used, cost) {
+            (0, 0) => (None, None),
+            (0, _) => (Some(0), Some(0)),
+            (_, 0) => (Some(view.newest), Some(view.oldest)),
+            _ => (Some(0), Some(view.oldest)),
+        };
+        let standing = Standing::Known {
+            remaining: remaining - cost,
+            next_unit: match oldest {
+                Some(age) => Some(self.until_expired(view, age)),
+                None => None,
+            },
+            full_reset: match newest {
+                Some(age) => self.until_expired(view, age),
+                None => 0,
+            },
+        };
+        Decision::Allowed(Allowed::new(self.limit, standing))
+    }
+
+    /// Nanoseconds until a tick of this age is more than a window old.
+    const fn until_expired(&self, view: &View, age: u64) -> u64 {
+        let into_tick = view.now & ones(self.tick_shift);
+        ((self.window + 1 - age) << self.tick_shift) - into_tick
+    }
+
+    /// Records an allowed request; `false` where `top` is no longer `seen`, or its ring had to double first.
+    fn record(&self, stamps: &Stamps, seen: u64, view: &View, cost: u64) -> Result<bool, NoMemory> {
+        let top = self.unpack(seen);
+        let cum = (top.cum + cost) & ones(self.cum_bits);
+        let next = if view.live > 0 && view.stamp == top.stamp {
+            Top { cum, ..top }
+        } else if top.class == 0 && view.live == 0 {
+            Top { stamp: view.stamp, cum: cost, ..top }
+        } else {
+            let ring = match stamps.rings.get(self.capacity(top.class)) {
+                // Of the cells that the next reader may read, one must be the base.
+                Some(ring) if view.live + 1 < ring.capacity() as u64 => ring,
+                _ => return self.grow(stamps, seen).map(|()| false),
+            };
+            if !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen) {
+                return Ok(false);
+            }
+            Top { stamp: view.stamp, cum, index: (top.index + 1) & ones(self.index_bits), class: top.class }
+        };
+        // Release: pairs with the Acquire loads of `top`; carries the cell just settled. Model: log_ring_wraps.
+        Ok(stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed).is_ok())
+    }
+
+    /// Starts the ring, or doubles it: the cells in use are settled in the new ring, then `top` moves on to its class.
+    #[cold]
+    fn grow(&self, stamps: &Stamps, seen: u64) -> Result<(), NoMemory> {
+        let top = self.unpack(seen);
+        let next = Top { class: top.class + 1, ..top };
+        let larger = stamps.rings.with_capacity(self.capacity(next.class))?;
+        let ring = stamps.rings.get(self.capacity(top.class));
+        for back in 1..ring.map_or(2, Ring::capacity) as u64 {
+            let position = top.index.wrapping_sub(back);
+            let cell = match ring {
+                // Acquire: as in `view`.
+                Some(ring) => ring.cell(position).load(Acquire),
+                // The base of a log without a ring: expired at the newest tick, and nothing allowed before it.
+                None => (top.stamp.wrapping_sub(self.window + 1) & ones(self.stamp_bits)) << self.cum_bits,
+            };
+            if !stamps.settle(larger.cell(position), cell, seen) {
+                return Ok(());
+            }
+        }
+        // Release: carries the settled cells and the ring. A failure means that `top` moved on; whoever needs the ring
+        // settles it anew.
+        let _ = stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed);
+        Ok(())
+    }
+
+    /// The cells of the ring of a class; none for class 0.
+    const fn capacity(&self, class: u64) -> usize {
+        let largest: usize = 1 << self.index_bits;
+        let first = if FIRST_CAPACITY < largest { FIRST_CAPACITY } else { largest };
+        if class == 0 { 0 } else { first << (class - 1) }
+    }
+
+    const fn unpack(&self, top: u64) -> Top {
+        let class = top & ones(self.class_bits);
+        let index = top >> self.class_bits & ones(self.index_bits);
+        let (stamp, cum) = self.unpack_cell(self.cell_of(top));
+        Top { stamp, cum, index, class }
+    }
+
+    const fn pack(&self, top: Top) -> u64 {
+        ((top.stamp << self.cum_bits | top.cum) << self.index_bits | top.index) << self.class_bits | top.class
+    }
+
+    /// The cell in which the tick of a `top` is settled.
+    const fn cell_of(&self, top: u64) -> u64 {
+        (top & !FROZEN) >> (self.index_bits + self.class_bits)
+    }
+
+    /// The stamp and the running count of a cell.
+    const fn unpack_cell(&self, cell: u64) -> (u64, u64) {
+        (cell >> self.cum_bits, cell & ones(self.cum_bits))
+    }
+}
+
+impl Stamps {
+    /// Makes a cell say `settled`, as every thread does that finds `top` to be `seen`; `false` where it no longer is.
+    ///
+    /// What stands in the cell is an earlier lap, or the same tick with less in it. It is replaced only as it was found
+    /// while `top` was still `seen`, so a thread that comes late cannot undo what a later `top` has settled.
+    fn settle(&self, cell: &AtomicWord, settled: u64, seen: u64) -> bool {
+        let mut found = cell.load(Acquire);
+        while found != settled {
+            // Relaxed: the Acquire of the cell shows us the `top` that a later lap's writer had seen.
+            if self.top.load(Relaxed) != seen {
+                return false;
+            }
+            // Release: pairs with the Acquire loads of cells. Models: log_ring_wraps, log_grows.
+            match cell.compare_exchange_weak(found, settled, Release, Acquire) {
+                Ok(_) => return true,
+                Err(newer) => found = newer,
+            }
+        }
+        true
+    }
+}
+
+/// As many ones, from the lowest bit up.
+const fn ones(bits: u32) -> u64 {
+    (1 << bits) - 1
+}

@@ -1,0 +1,55 @@
+//! [`Windows`]: the windows `[kW, (k+1)W)` of a clock, numbered as a word keeps them.
+
+/// The windows of one length, counted from the clock's origin, their numbers kept in a few bits of a word: the epoch.
+///
+/// An epoch wraps. The distance between a reading's window and a word's is therefore read as a signed number: in the
+/// lower half it is the age of the word, in the upper half the reading is behind and the word's window is taken. That
+/// is right as long as no word is read that is older than a quarter of the horizon, `length * 2^bits`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Windows {
+    length: u64,
+    /// As many ones as the epoch has bits.
+    mask: u64,
+}
+
+/// Where a reading stands to a recorded window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The effective now: the reading, or the start of the recorded window where the reading is behind it.
+    pub(crate) now: u64,
+    /// The epoch of the effective now.
+    pub(crate) epoch: u64,
+    /// Nanoseconds from the effective now to the end of its window, at least 1.
+    pub(crate) left: u64,
+    /// Windows from the recorded one to that of the effective now.
+    pub(crate) age: u64,
+}
+
+impl Windows {
+    pub(crate) const fn new(length: u64, epoch_bits: u32) -> Windows {
+        Windows { length, mask: (1 << epoch_bits) - 1 }
+    }
+
+    pub(crate) const fn length(self) -> u64 {
+        self.length
+    }
+
+    /// The place of a reading where nothing is recorded.
+    pub(crate) const fn first(self, now: u64) -> Place {
+        let epoch = (now / self.length) & self.mask;
+        Place { now, epoch, left: self.length - now % self.length, age: 0 }
+    }
+
+    /// The place of a reading after the window of `epoch` was recorded.
+    pub(crate) const fn after(self, epoch: u64, now: u64) -> Place {
+        let here = self.first(now);
+        let age = here.epoch.wrapping_sub(epoch) & self.mask;
+        if age <= self.mask >> 1 {
+            return Place { age, ..here };
+        }
+        // Saturating, since only a word that no clock of ours wrote can lie beyond the last instant.
+        let windows_behind = self.mask - age;
+        let start = now.saturating_add(here.left).saturating_add(windows_behind.saturating_mul(self.length));
+        Place { now: start, epoch, left: self.length, age: 0 }
+    }
+}
