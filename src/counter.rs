@@ -58,7 +58,7 @@ impl Counter {
     }
 
     /// A counter whose counts have `bits` bits, however short a horizon that leaves the epoch.
-    const fn with_bits(window: u64, limit: u64, bits: u32) -> Counter {
+    pub(crate) const fn with_bits(window: u64, limit: u64, bits: u32) -> Counter {
         Counter { windows: Windows::new(window, horizon::epoch_bits(2, bits)), limit, bits }
     }
 
@@ -182,6 +182,38 @@ impl Counts {
             (0, 0) => 0,
             (_, 0) => self.left,
             _ => self.left + self.window,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{model::Rule, word::tests};
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// 29 and 30 bits a count leave an epoch of 5 and 3.
+        #[test]
+        fn narrow_epochs(
+            limit in 0_u64..6,
+            window in prop_oneof![1_u64..6, Just(1_000), 1_u64..1_000_000],
+            bits in 29_u32..=30,
+            start in 0_u64..1_000_000,
+            requests in tests::requests(),
+        ) {
+            let quota = (limit, window, 63 - 2 * bits);
+            tests::narrow_epochs_agree(&Counter::with_bits(window, limit, bits), Rule::Counter, quota, start, &requests)?;
+        }
+
+        #[test]
+        fn words_come_back(bits in 1_u32..=30, epoch: u64, prev: u32, cur: u32) {
+            let counter = Counter::with_bits(1, 1, bits);
+            let (epoch, prev, cur) = (epoch % (1 << (63 - 2 * bits)), prev % (1 << bits), cur % (1 << bits));
+            prop_assert_eq!(counter.unpack(counter.pack(epoch, prev, cur)), (epoch, prev, cur));
+            prop_assert_eq!(counter.pack(epoch, prev, cur) & FROZEN, 0);
         }
     }
 }

@@ -47,7 +47,7 @@ impl FixedWindow {
     }
 
     /// A fixed window whose count has `bits` bits, however short a horizon that leaves the epoch.
-    const fn with_bits(window: u64, limit: u64, bits: u32) -> FixedWindow {
+    pub(crate) const fn with_bits(window: u64, limit: u64, bits: u32) -> FixedWindow {
         FixedWindow { windows: Windows::new(window, horizon::epoch_bits(1, bits)), limit, bits }
     }
 
@@ -92,5 +92,37 @@ impl Step for FixedWindow {
     fn forgotten(&self, word: u64) -> u64 {
         let (epoch, _) = self.unpack(word);
         self.pack(epoch, 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{model::Rule, word::tests};
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// 58 to 60 bits of the count leave an epoch of 5 to 3.
+        #[test]
+        fn narrow_epochs(
+            limit in 0_u64..6,
+            window in prop_oneof![1_u64..6, Just(1_000), 1_u64..1_000_000],
+            bits in 58_u32..=60,
+            start in 0_u64..1_000_000,
+            requests in tests::requests(),
+        ) {
+            let quota = (limit, window, 63 - bits);
+            tests::narrow_epochs_agree(&FixedWindow::with_bits(window, limit, bits), Rule::Fixed, quota, start, &requests)?;
+        }
+
+        #[test]
+        fn words_come_back(bits in 1_u32..=60, epoch: u64, cur: u64) {
+            let fixed = FixedWindow::with_bits(1, 1, bits);
+            let (epoch, cur) = (epoch % (1 << (63 - bits)), cur % (1 << bits));
+            prop_assert_eq!(fixed.unpack(fixed.pack(epoch, cur)), (epoch, cur));
+            prop_assert_eq!(fixed.pack(epoch, cur) & FROZEN, 0);
+        }
     }
 }

@@ -103,7 +103,7 @@ impl Gate<Counter> {
         #[must_use]
         pub const fn counter(quota: Quota) -> Gate<Counter> {
             match Counter::new(quota) {
-                Ok(algorithm) => Gate { algorithm, memory: Word::new(), clock: FastClock },
+                Ok(algorithm) => Gate::of_word(algorithm),
                 Err(error) => panic!("{}", error.summary()),
             }
         }
@@ -116,7 +116,7 @@ impl Gate<Counter> {
     /// If the window is zero or longer than 100 years, or the limit too large for a word that tells 100 years apart.
     pub fn try_counter(quota: Quota) -> Result<Gate<Counter>, BuildError> {
         FastClock::calibrate();
-        Ok(Gate { algorithm: Counter::new(quota)?, memory: Word::new(), clock: FastClock })
+        Counter::new(quota).map(Gate::of_word)
     }
 }
 
@@ -130,7 +130,7 @@ impl Gate<FixedWindow> {
         #[must_use]
         pub const fn fixed_window(quota: Quota) -> Gate<FixedWindow> {
             match FixedWindow::new(quota) {
-                Ok(algorithm) => Gate { algorithm, memory: Word::new(), clock: FastClock },
+                Ok(algorithm) => Gate::of_word(algorithm),
                 Err(error) => panic!("{}", error.summary()),
             }
         }
@@ -143,7 +143,15 @@ impl Gate<FixedWindow> {
     /// If the window is zero or longer than 100 years, or the limit too large for a word that tells 100 years apart.
     pub fn try_fixed_window(quota: Quota) -> Result<Gate<FixedWindow>, BuildError> {
         FastClock::calibrate();
-        Ok(Gate { algorithm: FixedWindow::new(quota)?, memory: Word::new(), clock: FastClock })
+        FixedWindow::new(quota).map(Gate::of_word)
+    }
+}
+
+impl<A: Step> Gate<A> {
+    const_fn! {
+        pub(crate) const fn of_word(algorithm: A) -> Gate<A> {
+            Gate { algorithm, memory: Word::new(), clock: FastClock }
+        }
     }
 }
 

@@ -22,6 +22,9 @@ mod fixed_window;
 mod gate;
 mod horizon;
 mod log;
+#[cfg(test)]
+#[path = "../tests/model/mod.rs"]
+mod model;
 mod nanos;
 mod quota;
 mod ring;
@@ -47,5 +50,23 @@ pub mod __tool {
     /// A gate with the exact log, to be dropped once its `full_reset` has passed.
     pub fn log_gate(quota: Quota) -> Result<Gate<Log>, BuildError> {
         Gate::log(quota)
+    }
+}
+
+/// For the models in loom-tests/: what they need and no user can reach.
+#[cfg(slidegate_loom)]
+#[doc(hidden)]
+pub mod __loom {
+    pub use crate::sync::ending::{after_steps, spurious};
+    use crate::{BuildError, Counter, FixedWindow, Gate, Quota, horizon};
+
+    /// A gate whose counts have `bits` bits, and whose epoch has the `63 - 2 * bits` that are left.
+    pub fn narrow_counter(quota: Quota, bits: u32) -> Result<Gate<Counter>, BuildError> {
+        Ok(Gate::of_word(Counter::with_bits(horizon::window(quota)?, quota.limit(), bits)))
+    }
+
+    /// A gate whose count has `bits` bits, and whose epoch has the `63 - bits` that are left.
+    pub fn narrow_fixed_window(quota: Quota, bits: u32) -> Result<Gate<FixedWindow>, BuildError> {
+        Ok(Gate::of_word(FixedWindow::with_bits(horizon::window(quota)?, quota.limit(), bits)))
     }
 }

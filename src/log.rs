@@ -167,9 +167,9 @@ impl Log {
     fn answer(&self, stamps: &Stamps, now: Nanos, cost: u64, recording: bool) -> Decision {
         loop {
             let seen = stamps.top.load(Acquire);
-            // What fails below fails because somebody moved `top` on: a request of his was allowed or his ring doubled.
-            let Some(view) = self.view(stamps, seen, now.as_nanos(), cost) else { continue };
+            let view = self.view(stamps, seen, now.as_nanos(), cost);
             let decision = self.decide(&view, cost);
+            // What fails below fails because somebody moved `top` on: a request of his was allowed or his ring doubled.
             if recording && decision.is_allowed() {
                 match self.record(stamps, seen, &view, cost) {
                     Ok(true) => return decision,
@@ -182,27 +182,24 @@ impl Log {
         }
     }
 
-    /// What a request finds under a `top`; `None` where the cells show that it is no longer the present one.
-    fn view(&self, stamps: &Stamps, seen: u64, now: u64, cost: u64) -> Option<View> {
+    /// What a request finds under a `top`; true if `top` is still the present one after this.
+    fn view(&self, stamps: &Stamps, seen: u64, now: u64, cost: u64) -> View {
         let top = self.unpack(seen);
         let mut view = self.place(seen, now);
         if view.live == 0 {
-            return Some(view);
+            return view;
         }
         view.used = top.cum;
-        if top.class == 0 {
-            return Some(view);
-        }
-        let ring = stamps.rings.get(self.capacity(top.class))?;
+        let Some(ring) = stamps.rings.get(self.capacity(top.class)) else { return view };
         for back in 1..ring.capacity() as u64 {
             // Acquire: pairs with the Release in `settle`; carries what the writer of a later lap knew of `top`.
-            // Model: log_ring_wraps.
+            // Model: log_ring_of_four_wraps.
             let (stamp, cum) = self.unpack_cell(ring.cell(top.index.wrapping_sub(back)).load(Acquire));
             let newer = top.cum.wrapping_sub(cum) & ones(self.cum_bits);
             let age = view.stamp.wrapping_sub(stamp) & ones(self.stamp_bits);
             if age > self.window {
                 view.used = newer;
-                return Some(view);
+                break;
             }
             view.live += 1;
             view.oldest = age;
@@ -210,7 +207,7 @@ impl Log {
                 view.leaving = age;
             }
         }
-        None
+        view
     }
 
     /// The effective now of a reading, with the newest tick alone in view if it is live.
@@ -288,7 +285,7 @@ impl Log {
             }
             Top { stamp: view.stamp, cum, index: (top.index + 1) & ones(self.index_bits), class: top.class }
         };
-        // Release: pairs with the Acquire loads of `top`; carries the cell just settled. Model: log_ring_wraps.
+        // Release: pairs with the Acquire loads of `top`; carries the cell just settled. Model: log_ring_starts.
         Ok(stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed).is_ok())
     }
 
@@ -302,8 +299,8 @@ impl Log {
         for back in 1..ring.map_or(2, Ring::capacity) as u64 {
             let position = top.index.wrapping_sub(back);
             let cell = match ring {
-                // Acquire: as in `view`.
-                Some(ring) => ring.cell(position).load(Acquire),
+                // Relaxed: a cell of a later lap means that `top` is no longer `seen`, so nobody will read the copy.
+                Some(ring) => ring.cell(position).load(Relaxed),
                 // The base of a log without a ring: expired at the newest tick, and nothing allowed before it.
                 None => (top.stamp.wrapping_sub(self.window + 1) & ones(self.stamp_bits)) << self.cum_bits,
             };
@@ -355,10 +352,11 @@ impl Stamps {
         let mut found = cell.load(Acquire);
         while found != settled {
             // Relaxed: the Acquire of the cell shows us the `top` that a later lap's writer had seen.
+            // Model: log_settles_the_whole_tick.
             if self.top.load(Relaxed) != seen {
                 return false;
             }
-            // Release: pairs with the Acquire loads of cells. Models: log_ring_wraps, log_grows.
+            // Release: pairs with the Acquire loads of cells. Models: log_ring_of_four_wraps, log_settles_the_whole_tick.
             match cell.compare_exchange_weak(found, settled, Release, Acquire) {
                 Ok(_) => return true,
                 Err(newer) => found = newer,
@@ -371,4 +369,153 @@ impl Stamps {
 /// As many ones, from the lowest bit up.
 const fn ones(bits: u32) -> u64 {
     (1 << bits) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        model::{Answer, Model, Rule, Verb, Verdict},
+        word::tests,
+    };
+    use proptest::prelude::*;
+    use std::time::Duration;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// A stamp of few bits answers as the list does over many wraps, as long as the newest is never older than a
+        /// quarter of the horizon, and no reading half of it behind.
+        #[test]
+        fn narrow_stamps(
+            limit in 0_u64..12,
+            ticks in prop_oneof![1_u64..6, 1_u64..200],
+            tick_shift in prop_oneof![Just(0_u32), 1_u32..12],
+            spare_bits in 0_u32..3,
+            start in 0_u64..1_000_000,
+            requests in tests::requests(),
+        ) {
+            let stamp_bits = (horizon::bits(ticks) + 2).max(4) + spare_bits;
+            let log = Log { stamp_bits, ..Log::with_ticks(limit, ticks, tick_shift).unwrap() };
+            let (window, horizon) = (ticks << tick_shift, 1 << (stamp_bits + tick_shift));
+            let (ahead, behind) = (horizon / 4, horizon / 2 - (1 << tick_shift));
+            let (stamps, mut last) = (Log::stamps(), start);
+            let mut model = Model::new(Rule::Log { tick: 1 << tick_shift }, limit, window);
+            for raw in requests {
+                let verb = raw.verb.unwrap_or(Verb::Check);
+                let newest = if model.is_new() { last } else { model.effective_now(0) };
+                let (reading, cost) = (raw.reading(last, newest, window, ahead, behind), raw.cost(limit));
+                let now = Nanos::from_nanos(reading);
+                let decision = match verb {
+                    Verb::Check => log.check(&stamps, now, cost),
+                    Verb::Peek => log.peek(&stamps, now, cost),
+                };
+                prop_assert_eq!(Answer::from(decision), model.ask(verb, reading, cost), "{:?} at {}", raw, reading);
+                last = reading.max(last);
+            }
+        }
+
+        /// The layout of a log that fits, and that no finer tick would.
+        #[test]
+        fn ticks_are_the_finest_that_fit(
+            limit in prop_oneof![0_u64..10, (0_u32..64).prop_map(|bits| u64::MAX >> bits), any::<u64>()],
+            window in prop_oneof![1_u64..10, 1..=horizon::CENTURY, (0_u32..61).prop_map(|bits| 1 << bits)],
+        ) {
+            let quota = Quota::new(limit, Duration::from_nanos(window));
+            let (limit, log) = match Log::new(quota) {
+                Ok(log) => (limit, log),
+                Err(BuildError::DoesNotFit { largest_limit, .. }) => {
+                    let largest = largest_limit.unwrap();
+                    prop_assert!(largest < limit && Log::fit(largest + 1, window).is_none());
+                    (largest, Log::fit(largest, window).unwrap())
+                }
+                Err(error) => panic!("{error}"),
+            };
+            let tick = 1 << log.tick_shift;
+            prop_assert!(tick == 1 || tick <= window >> 20);
+            prop_assert!(log.window * tick >= window && log.window * tick - window < tick);
+            prop_assert!(u128::from(log.window) * 4 < 1 << log.stamp_bits);
+            prop_assert_eq!(log.stamp_bits + log.cum_bits + log.index_bits + log.class_bits, 63);
+            prop_assert!(u128::from(limit) * 2 < 1 << log.cum_bits);
+            if log.tick_shift > 0 {
+                let finer = log.tick_shift - 1;
+                prop_assert!(Log::with_ticks(limit, window.div_ceil(1 << finer), finer).is_none());
+            }
+            // A cell for each tick that can be live and one for the base, in a class that the word can name.
+            let largest = 1_u64 << log.index_bits;
+            prop_assert!(largest > limit.min(log.window + 1));
+            let class = (0..1 << log.class_bits).find(|&class| log.capacity(class) as u64 == largest);
+            prop_assert!(class.is_some());
+        }
+
+        #[test]
+        fn tops_come_back(limit in 0_u64..1 << 17, stamp: u64, cum: u64, index: u64, class: u64) {
+            let log = Log::fit(limit, 1_000_000_000).unwrap();
+            let top = Top {
+                stamp: stamp & ones(log.stamp_bits),
+                cum: cum & ones(log.cum_bits),
+                index: index & ones(log.index_bits),
+                class: class & ones(log.class_bits),
+            };
+            let word = log.pack(top);
+            prop_assert_eq!(word & FROZEN, 0);
+            for word in [word, word | FROZEN] {
+                let back = log.unpack(word);
+                prop_assert_eq!(
+                    (back.stamp, back.cum, back.index, back.class),
+                    (top.stamp, top.cum, top.index, top.class)
+                );
+                prop_assert_eq!(log.unpack_cell(log.cell_of(word)), (top.stamp, top.cum));
+            }
+        }
+    }
+
+    /// As many ticks as the limit, all of them live all the time: the ring doubles to its largest and is wrapped.
+    #[test]
+    fn the_largest_ring_is_filled_and_wrapped() {
+        for limit in [1, 2, 3, 4, 5, 7, 8, 9, 100, 1_023, 1_024] {
+            let log = Log::fit(limit, 10 * limit - 1).unwrap();
+            let stamps = Log::stamps();
+            for nth in 1..=4 * limit {
+                let check = || Answer::from(log.check(&stamps, Nanos::from_nanos(10 * nth), 1));
+                assert!(matches!(check(), Answer { verdict: Verdict::Allowed { .. }, .. }), "{nth} of {limit}");
+                if nth >= limit {
+                    assert_eq!(check().verdict, Verdict::Refused { wait: 10, at: 10 * nth + 10 }, "{nth} of {limit}");
+                }
+            }
+            let top = log.unpack(stamps.top.load(Relaxed));
+            assert_eq!(log.capacity(top.class), if limit == 1 { 0 } else { 1 << log.index_bits }, "{limit}");
+        }
+    }
+    /// A thread that stopped before it settled its cell, or before its exchange, and goes on laps later.
+    #[test]
+    fn a_late_thread_undoes_nothing() {
+        for laps in [1, 2, 5] {
+            let log = Log::fit(3, 100).unwrap();
+            let (stamps, mut now) = (Log::stamps(), 0);
+            let mut check = |step: u64| {
+                now += step;
+                assert!(log.check(&stamps, Nanos::from_nanos(now), 1).is_allowed());
+                now
+            };
+            check(0);
+            check(40);
+            let stopped_at = check(40);
+            let seen = stamps.top.load(Relaxed);
+            let view = log.view(&stamps, seen, stopped_at + 1, 1);
+            let capacity = stamps.rings.get(log.capacity(log.unpack(seen).class)).unwrap().capacity();
+            for _ in 0..=capacity * laps {
+                check(40);
+            }
+            let top = stamps.top.load(Relaxed);
+            let ring = stamps.rings.get(log.capacity(log.unpack(top).class)).unwrap();
+            let cells = || (0..4).map(|position| ring.cell(position).load(Relaxed)).collect::<Vec<_>>();
+            let before = cells();
+
+            let cell = ring.cell(log.unpack(seen).index);
+            assert!(!stamps.settle(cell, log.cell_of(seen), seen), "the cell holds a later lap");
+            assert!(!log.record(&stamps, seen, &view, 1).unwrap(), "others have moved on");
+            assert_eq!((stamps.top.load(Relaxed), cells()), (top, before));
+        }
+    }
 }

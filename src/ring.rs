@@ -5,7 +5,8 @@
 
 use crate::sync::{
     AtomicPtr, AtomicWord,
-    Ordering::{Acquire, Release},
+    Ordering::{Acquire, Relaxed, Release},
+    exclusive,
 };
 use core::{fmt, marker::PhantomData, ptr::NonNull, ptr::null_mut};
 use std::alloc::{Layout, alloc, dealloc};
@@ -48,15 +49,24 @@ impl Rings {
     /// The ring of this capacity; `None` before [`with_capacity`](Self::with_capacity) made it.
     #[inline]
     pub(crate) fn get(&self, capacity: usize) -> Option<Ring<'_>> {
+        self.find(self.largest(), capacity)
+    }
+
+    fn largest(&self) -> *mut Header {
         // Acquire: pairs with the Release in `with_capacity`; carries the header and the cells.
-        // Models: log_grows, log_growth_races.
-        let mut next = self.largest.load(Acquire);
-        while let Some(header) = NonNull::new(next) {
-            let ring = Ring { header, rings: PhantomData };
+        // Models: log_ring_starts, log_grows.
+        self.largest.load(Acquire)
+    }
+
+    /// The ring of this capacity among those from `header` down, all of them published.
+    #[inline]
+    fn find(&self, mut header: *mut Header, capacity: usize) -> Option<Ring<'_>> {
+        while let Some(published) = NonNull::new(header) {
+            let ring = Ring { header: published, rings: PhantomData };
             if ring.capacity() == capacity {
                 return Some(ring);
             }
-            next = ring.smaller();
+            header = ring.smaller();
         }
         None
     }
@@ -64,14 +74,13 @@ impl Rings {
     /// The ring of this capacity, twice that of the largest so far, all its cells 0 if it is new.
     pub(crate) fn with_capacity(&self, capacity: usize) -> Result<Ring<'_>, NoMemory> {
         loop {
-            if let Some(ring) = self.get(capacity) {
+            let largest = self.largest();
+            if let Some(ring) = self.find(largest, capacity) {
                 return Ok(ring);
             }
-            let smaller = self.largest.load(Acquire);
-            let header = allocate(smaller, capacity)?;
-            // Release: pairs with the Acquire in `get`. A loser has shared its ring with nobody, and its next look
-            // finds the winner's.
-            match self.largest.compare_exchange(smaller, header.as_ptr(), Release, Acquire) {
+            let header = allocate(largest, capacity)?;
+            // Release: pairs with the Acquire in `largest`, which is where a loser finds the winner's ring.
+            match self.largest.compare_exchange(largest, header.as_ptr(), Release, Relaxed) {
                 Ok(_) => return Ok(Ring { header, rings: PhantomData }),
                 // SAFETY: `allocate` made it for us, and its address was not published.
                 Err(_) => unsafe { free(header) },
@@ -82,7 +91,7 @@ impl Rings {
 
 impl Drop for Rings {
     fn drop(&mut self) {
-        let mut next = *self.largest.get_mut();
+        let mut next = exclusive(&mut self.largest);
         while let Some(header) = NonNull::new(next) {
             next = Ring { header, rings: PhantomData }.smaller();
             // SAFETY: every published ring came from `allocate`, is linked once, and the borrow of `self` is exclusive,

@@ -53,3 +53,42 @@ impl Windows {
         Place { now: start, epoch, left: self.length, age: 0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// The place of a reading, against windows whose numbers are not cut.
+        #[test]
+        fn epochs_are_numbers_of_windows(
+            length in prop_oneof![1_u64..10, 1_u64..=1 << 58],
+            bits in 3_u32..=62,
+            recorded: u64,
+            distance in any::<i64>(),
+        ) {
+            let windows = Windows::new(length, bits);
+            let (length, wide) = (u128::from(length), u128::from);
+            // No window that lies beyond the last instant was ever recorded.
+            let recorded = wide(recorded) % (wide(u64::MAX) / length + 1);
+            let epoch = u64::try_from(recorded % (1 << bits)).unwrap();
+            // From half a horizon behind to just under half of one after, as far as instants go.
+            let half = (length << (bits - 1)).min(1 << 63);
+            let behind = wide(distance.unsigned_abs()) % half;
+            let middle = recorded * length + length / 2;
+            let now = if distance < 0 { middle.saturating_sub(behind) } else { middle + behind };
+            let now = now.min(wide(u64::MAX));
+            prop_assume!((now / length).abs_diff(recorded) < 1 << (bits - 1));
+
+            let place = windows.after(epoch, u64::try_from(now).unwrap());
+            let effective = now.max(recorded * length);
+            prop_assert_eq!(wide(place.now), effective);
+            prop_assert_eq!(wide(place.epoch), effective / length % (1 << bits));
+            prop_assert_eq!(wide(place.left), length - effective % length);
+            prop_assert_eq!(wide(place.age), effective / length - recorded);
+        }
+    }
+}

@@ -84,3 +84,87 @@ impl Word {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::model::{Answer, Model, Rule, Verb};
+    use proptest::{collection::vec, prelude::*};
+
+    /// Raw numbers of a request, to be cut to what a test needs.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct Raw {
+        pub(crate) verb: Option<Verb>,
+        /// How the clock moves, and how far.
+        pub(crate) kind: u8,
+        pub(crate) distance: u64,
+        pub(crate) cost: u64,
+    }
+
+    /// Requests, and some where the client is forgotten (no verb).
+    pub(crate) fn requests() -> impl Strategy<Value = Vec<Raw>> {
+        let verb = prop_oneof![8 => Just(Some(Verb::Check)), 2 => Just(Some(Verb::Peek)), 1 => Just(None)];
+        let raw = (verb, any::<u8>(), any::<u64>(), any::<u64>());
+        vec(raw.prop_map(|(verb, kind, distance, cost)| Raw { verb, kind, distance, cost }), 1..80)
+    }
+
+    impl Raw {
+        /// The next reading, at most `ahead` after and `behind` before the newest record.
+        pub(crate) fn reading(self, last: u64, newest: u64, window: u64, ahead: u64, behind: u64) -> u64 {
+            let reading = match self.kind % 6 {
+                0 => last,
+                1 => last + self.distance % window,
+                2 => (last / window + 1 + self.distance % 3) * window - self.distance / 3 % 2,
+                3 => newest + ahead - self.distance % 2,
+                4 => newest + self.distance % ahead,
+                _ => newest.saturating_sub(self.distance % behind),
+            };
+            reading.clamp(newest.saturating_sub(behind), newest + ahead)
+        }
+
+        pub(crate) fn cost(self, limit: u64) -> u64 {
+            if self.cost.is_multiple_of(3) { 1 } else { self.cost % (limit + 2) }
+        }
+    }
+
+    /// A step with an epoch of few bits answers as the list does over many wraps, as long as its word is never older
+    /// than a quarter of the horizon, and no reading half of it behind.
+    pub(crate) fn narrow_epochs_agree(
+        algorithm: &impl Step,
+        rule: Rule,
+        (limit, window, epoch_bits): (u64, u64, u32),
+        start: u64,
+        requests: &[Raw],
+    ) -> Result<(), TestCaseError> {
+        let horizon = window << epoch_bits;
+        let (ahead, behind) = (horizon / 4, horizon / 2 - 1);
+        let (mut word, mut model, mut last) = (0, Model::new(rule, limit, window), start);
+        for raw in requests {
+            let Some(verb) = raw.verb else {
+                word = algorithm.forgotten(word);
+                model.forget();
+                if word == 0 {
+                    // An epoch of 0 and no counts: a client that was never seen.
+                    model = Model::new(rule, limit, window);
+                }
+                continue;
+            };
+            let newest = if model.is_new() { last } else { model.effective_now(0) };
+            let (reading, cost) = (raw.reading(last, newest, window, ahead, behind), raw.cost(limit));
+            let Stepped { decision, next } = algorithm.step(word, Nanos::from_nanos(reading), cost);
+            prop_assert_eq!(Answer::from(decision), model.ask(verb, reading, cost), "{:?} at {}", raw, reading);
+            // A frozen word answers the same, and only an allowed cost leaves a word behind.
+            if word != 0 {
+                let frozen = algorithm.step(word | FROZEN, Nanos::from_nanos(reading), cost);
+                prop_assert_eq!((Answer::from(frozen.decision), frozen.next), (Answer::from(decision), next));
+            }
+            prop_assert_eq!(next.is_some(), decision.is_allowed() && cost > 0);
+            prop_assert!(next.is_none_or(|next| next & FROZEN == 0 && next != 0));
+            if let (Verb::Check, Some(next)) = (verb, next) {
+                word = next;
+            }
+            last = reading.max(last);
+        }
+        Ok(())
+    }
+}

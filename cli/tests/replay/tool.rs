@@ -1,0 +1,79 @@
+//! Runs the binary.
+
+use serde_json::Value;
+use std::{
+    ffi::OsStr,
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    thread,
+};
+
+/// What a run left behind.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Run {
+    /// The JSON of a run that must have succeeded in silence.
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{self:?}");
+        serde_json::from_str(&self.out).unwrap()
+    }
+
+    /// Asserts that the run ended without a result, and hands out what it said.
+    pub(crate) fn failure(&self, code: i32) -> &str {
+        assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{self:?}");
+        assert!(self.err.ends_with('\n') && !self.err.contains("panicked"), "{self:?}");
+        self.err.trim_end()
+    }
+
+    /// The same where one line is all there is to say.
+    pub(crate) fn one_line(&self, code: i32) -> &str {
+        let said = self.failure(code);
+        assert_eq!(said.lines().count(), 1, "{said}");
+        said
+    }
+}
+
+/// `slidegate replay`, with `input` on its standard input.
+pub(crate) fn replay<A: AsRef<OsStr>>(args: &[A], input: &[u8]) -> Run {
+    let mut child =
+        command().args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let output = thread::scope(|scope| {
+        // A tool that gives up early closes its end; that is no matter here.
+        scope.spawn(move || stdin.write_all(input).ok());
+        child.wait_with_output().unwrap()
+    });
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// `slidegate replay`, to be given arguments.
+pub(crate) fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_slidegate"));
+    command.arg("replay");
+    command
+}
+
+/// The report for `input` under a limit, as JSON.
+pub(crate) fn report(limit: &str, input: &[u8]) -> Value {
+    replay(&["--limit", limit, "--json", "-"], input).json()
+}
+
+/// A file with this content, of a name that no other test uses.
+pub(crate) fn file(name: &str, content: &[u8]) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, content).unwrap();
+    path
+}
+
+/// A file of the repository's samples.
+pub(crate) fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples").join(name)
+}

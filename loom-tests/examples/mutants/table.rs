@@ -1,0 +1,172 @@
+//! The faults, and what must see them.
+
+/// One fault: a text that stands once in a file, what it is replaced by, and what fails then.
+pub struct Mutant {
+    pub name: &'static str,
+    pub file: &'static str,
+    pub find: &'static str,
+    pub replace: &'static str,
+    pub by: By,
+    /// Why nothing can see it, if nothing can. Three of these at most.
+    pub blind: Option<&'static str>,
+}
+
+/// What fails: a test of that name in a file of that name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// In loom-tests/tests.
+    Model(&'static str, &'static str),
+    /// In tests.
+    Test(&'static str, &'static str),
+}
+
+const fn word(name: &'static str, find: &'static str, replace: &'static str, model: &'static str) -> Mutant {
+    Mutant { name, file: "src/word.rs", find, replace, by: By::Model("words", model), blind: None }
+}
+
+const fn window(name: &'static str, find: &'static str, replace: &'static str, model: &'static str) -> Mutant {
+    Mutant { name, file: "src/window.rs", find, replace, by: By::Model("words", model), blind: None }
+}
+
+const fn log(name: &'static str, find: &'static str, replace: &'static str, model: &'static str) -> Mutant {
+    Mutant { name, file: "src/log.rs", find, replace, by: By::Model("log", model), blind: None }
+}
+
+const fn ring(name: &'static str, find: &'static str, replace: &'static str, model: &'static str) -> Mutant {
+    Mutant { name, file: "src/ring.rs", find, replace, by: By::Model("log", model), blind: None }
+}
+
+pub const MUTANTS: &[Mutant] = &[
+    // The engine of the words.
+    word(
+        "word-store",
+        "match self.0.compare_exchange_weak(seen, next, Relaxed, Relaxed) {",
+        "match { self.0.store(next, Relaxed); Ok::<u64, u64>(seen) } {",
+        "one_unit_left",
+    ),
+    word("word-lost-is-won", "Err(newer) => seen = newer,", "Err(_) => return decision,", "one_unit_left"),
+    word("word-retry-with-the-old", "Err(newer) => seen = newer,", "Err(_) => {}", "one_unit_left"),
+    word("forget-writes-0", "algorithm.forgotten(seen)", "algorithm.forgotten(seen) * 0", "forgetting_races_checks"),
+    word(
+        "forget-store",
+        "while let Err(newer) = self.0.compare_exchange_weak(seen, algorithm.forgotten(seen), Relaxed, Relaxed) {",
+        "while let Err(newer) = { self.0.store(algorithm.forgotten(seen), Relaxed); Ok::<u64, u64>(0) } {",
+        "forgetting_races_a_turnover",
+    ),
+    // The clamp.
+    window("clamp-dropped", "if age <= self.mask >> 1 {", "if age <= self.mask {", "late_by_one_window"),
+    window("late-by-two-only", "if age <= self.mask >> 1 {", "if age <= self.mask - 2 {", "late_by_three_windows"),
+    window("late-keeps-its-reading", "Place { now: start, epoch,", "Place { now, epoch,", "late_by_one_window"),
+    // Orderings of the log.
+    log(
+        "top-load-relaxed",
+        "let seen = stamps.top.load(Acquire);",
+        "let seen = stamps.top.load(Relaxed);",
+        "log_ring_starts",
+    ),
+    log(
+        "top-exchange-relaxed",
+        "Ok(stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed).is_ok())",
+        "Ok(stamps.top.compare_exchange_weak(seen, self.pack(next), Relaxed, Relaxed).is_ok())",
+        "log_ring_starts",
+    ),
+    log(
+        "grow-exchange-relaxed",
+        "let _ = stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed);",
+        "let _ = stamps.top.compare_exchange_weak(seen, self.pack(next), Relaxed, Relaxed);",
+        "log_ring_starts_late",
+    ),
+    log(
+        "cell-load-relaxed",
+        "self.unpack_cell(ring.cell(top.index.wrapping_sub(back)).load(Acquire));",
+        "self.unpack_cell(ring.cell(top.index.wrapping_sub(back)).load(Relaxed));",
+        "log_ring_of_four_wraps",
+    ),
+    log(
+        "settle-load-relaxed",
+        "let mut found = cell.load(Acquire);",
+        "let mut found = cell.load(Relaxed);",
+        "log_settles_the_whole_tick",
+    ),
+    log(
+        "settle-exchange-relaxed",
+        "match cell.compare_exchange_weak(found, settled, Release, Acquire) {",
+        "match cell.compare_exchange_weak(found, settled, Relaxed, Acquire) {",
+        "log_ring_of_four_wraps",
+    ),
+    log(
+        "settle-failure-relaxed",
+        "match cell.compare_exchange_weak(found, settled, Release, Acquire) {",
+        "match cell.compare_exchange_weak(found, settled, Release, Relaxed) {",
+        "log_settles_the_whole_tick",
+    ),
+    // Re-checks of the log.
+    log("refuse-without-reload", "} else if stamps.top.load(Relaxed) == seen {", "} else {", "log_ring_of_four_wraps"),
+    log("settle-without-reload", "if self.top.load(Relaxed) != seen {", "if false {", "log_settles_the_whole_tick"),
+    // Exchanges of the log made stores.
+    log(
+        "top-store",
+        "Ok(stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed).is_ok())",
+        "stamps.top.store(self.pack(next), Release);\n        Ok(true)",
+        "log_one_unit_left",
+    ),
+    log(
+        "grow-store",
+        "let _ = stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed);",
+        "stamps.top.store(self.pack(next), Release);",
+        "log_ring_starts",
+    ),
+    log(
+        "settle-store",
+        "match cell.compare_exchange_weak(found, settled, Release, Acquire) {",
+        "match { cell.store(settled, Release); Ok::<u64, u64>(0) } {",
+        "log_settles_the_whole_tick",
+    ),
+    // Steps of the log left out or put in another order.
+    log(
+        "not-settled",
+        "if !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen) {",
+        "if false {",
+        "log_ring_of_four_wraps",
+    ),
+    log(
+        "settled-after-the-exchange",
+        "            if !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen) {\n                return Ok(false);\n            }\n            Top { stamp: view.stamp, cum, index: (top.index + 1) & ones(self.index_bits), class: top.class }",
+        "            let next = Top { stamp: view.stamp, cum, index: (top.index + 1) & ones(self.index_bits), class: top.class };\n            let won = stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed).is_ok();\n            if won {\n                ring.cell(top.index).store(self.cell_of(seen), Release);\n            }\n            return Ok(won);",
+        "log_ring_of_four_wraps",
+    ),
+    log("grown-unsettled", "if !stamps.settle(larger.cell(position), cell, seen) {", "if false {", "log_grows"),
+    log(
+        "ring-without-room-for-the-base",
+        "Some(ring) if view.live + 1 < ring.capacity() as u64 => ring,",
+        "Some(ring) if view.live < ring.capacity() as u64 => ring,",
+        "log_grows",
+    ),
+    log(
+        "half-open",
+        "if age > self.window {\n                view.used",
+        "if age >= self.window {\n                view.used",
+        "log_ring_starts",
+    ),
+    log("log-clamp-dropped", "} else if age > ones(self.stamp_bits) >> 1 {", "} else if false {", "log_late_readings"),
+    // The rings.
+    ring(
+        "ring-published-twice",
+        "let header = allocate(largest, capacity)?;",
+        "let largest = self.largest();\n            let header = allocate(largest, capacity)?;",
+        "log_ring_starts",
+    ),
+    ring(
+        "ring-store",
+        "match self.largest.compare_exchange(largest, header.as_ptr(), Release, Relaxed) {",
+        "match { self.largest.store(header.as_ptr(), Release); Ok::<*mut Header, *mut Header>(largest) } {",
+        "log_ring_starts",
+    ),
+    ring(
+        "ring-publication-relaxed",
+        "match self.largest.compare_exchange(largest, header.as_ptr(), Release, Relaxed) {",
+        "match self.largest.compare_exchange(largest, header.as_ptr(), Relaxed, Relaxed) {",
+        "log_ring_starts",
+    ),
+    ring("ring-load-relaxed", "self.largest.load(Acquire)", "self.largest.load(Relaxed)", "log_ring_starts"),
+];

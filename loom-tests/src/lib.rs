@@ -1,0 +1,71 @@
+//! What the models share: the runner, the clock, the sequential truth and the search for an order that explains what
+//! the threads were answered.
+
+#[cfg(not(slidegate_loom))]
+compile_error!("run from loom-tests/ without RUSTFLAGS, or add `--cfg slidegate_loom` to them");
+
+mod history;
+mod race;
+mod truth;
+
+pub use history::{Answer, Ask, Client, History, Record, Subject};
+pub use race::Race;
+pub use truth::{CounterTruth, FixedTruth, LogTruth, Truth};
+
+use loom::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use slidegate::{Clock, Nanos};
+use std::sync::{Arc, atomic};
+
+/// Runs `body` in every interleaving, and with every stale value that the memory model lets a thread read; prints how
+/// many executions that took.
+///
+/// With `preemptions` it stops at so many switches away from a thread that could go on; without, it is exhaustive. A run
+/// with failing exchanges takes one switch less, a deep one one more.
+pub fn model(name: &str, preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'static) {
+    report(name, explore(preemptions, body));
+}
+
+fn explore(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'static) -> u64 {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound =
+        preemptions.map(|bound| bound + usize::from(deep()) - usize::from(slidegate::__loom::spurious()));
+    // A livelock would branch for ever. No model needs a tenth of this.
+    builder.max_branches = 10_000;
+    let executions = Arc::new(atomic::AtomicU64::new(0));
+    let counted = Arc::clone(&executions);
+    builder.check(move || {
+        counted.fetch_add(1, atomic::Ordering::Relaxed);
+        body();
+    });
+    executions.load(atomic::Ordering::Relaxed)
+}
+
+/// Whether the models may take hours.
+pub fn deep() -> bool {
+    std::env::var_os("SLIDEGATE_LOOM_DEEP").is_some()
+}
+
+fn report(name: &str, executions: u64) {
+    let spurious = if slidegate::__loom::spurious() { ", weak exchanges failing" } else { "" };
+    println!("{name}: {executions} executions{spurious}");
+}
+
+/// A clock inside the model: loom moves its readings between any two steps, and lets them be late.
+#[derive(Clone)]
+pub struct LoomClock(loom::sync::Arc<AtomicU64>);
+
+impl LoomClock {
+    pub fn new(now: u64) -> LoomClock {
+        LoomClock(loom::sync::Arc::new(AtomicU64::new(now)))
+    }
+
+    pub fn advance(&self, by: u64) {
+        self.0.fetch_add(by, Relaxed);
+    }
+}
+
+impl Clock for LoomClock {
+    fn now(&self) -> Nanos {
+        Nanos::from_nanos(self.0.load(Relaxed))
+    }
+}
