@@ -7,8 +7,9 @@
 //! ```
 //!
 //! A request that is allowed in the newest tick adds to `cum`; in a new tick it first settles the newest tick in the
-//! cell at `index`, then moves `top` on. Reading goes newest first and stops at the first expired cell, the base: what
-//! was allowed since is `top.cum - base.cum`. That is all the pruning there is: expired cells are overwritten in turn.
+//! cell at `index`, then moves `top` on. The newest expired cell is the base: what was allowed since is
+//! `top.cum - base.cum`. The ring remembers where it was last, and a read that finds more cells expired moves that on,
+//! so each cell is passed once: that is all the pruning there is, and expired cells are overwritten in turn.
 //!
 //! `cum`, the stamps and `index` wrap. `cum` has one bit more than the limit; a stamp spans more than four windows.
 //! The ring starts with the second tick (`class` 0 has none, its base is 0) and doubles (`class` + 1) up to a cell for
@@ -20,6 +21,7 @@
 //! * a cell, Release in its exchange, Acquire in its loads: carries what its writer knew of `top`. Whoever overwrites a
 //!   cell that we may read has seen a newer `top`; having read his cell, we see it too, and our answer is not confirmed.
 //! * the confirming reload of `top` may therefore be Relaxed: it comes after the last cell was read.
+//! * where the base was, Relaxed: any cell that may be read is a right place to start from.
 
 use crate::{
     decision::{Allowed, Decision, Full, Never, Refused, Standing},
@@ -84,12 +86,21 @@ struct View {
     stamp: u64,
     /// The units of the closed window that ends now.
     used: u64,
-    /// The ticks that hold them, and the ages of the newest and the oldest.
+    /// The ticks that hold them: as many cells back from `top.index` is the base.
     live: u64,
+    /// The ages of the newest and the oldest of them, and of the one that must leave before the request fits.
     newest: u64,
     oldest: u64,
-    /// The age of the tick that must leave before the request fits.
     leaving: u64,
+}
+
+/// A tick as a request sees it.
+#[derive(Clone, Copy, Debug)]
+struct Tick {
+    /// Ticks from it to the effective now.
+    age: u64,
+    /// The units allowed after it.
+    newer: u64,
 }
 
 impl Log {
@@ -191,23 +202,61 @@ impl Log {
         }
         view.used = top.cum;
         let Some(ring) = stamps.rings.get(self.capacity(top.class)) else { return view };
-        for back in 1..ring.capacity() as u64 {
-            // Acquire: pairs with the Release in `settle`; carries what the writer of a later lap knew of `top`.
-            // Model: log_ring_of_four_wraps.
-            let (stamp, cum) = self.unpack_cell(ring.cell(top.index.wrapping_sub(back)).load(Acquire));
-            let newer = top.cum.wrapping_sub(cum) & ones(self.cum_bits);
-            let age = view.stamp.wrapping_sub(stamp) & ones(self.stamp_bits);
-            if age > self.window {
-                view.used = newer;
-                break;
+        let tick = |back: u64| self.tick(top, ring, view.stamp, back);
+        view.live = self.live(stamps, seen, ring, |back| tick(back).age > self.window);
+        view.used = tick(view.live).newer;
+        view.oldest = tick(view.live - 1).age;
+        view.leaving = view.oldest;
+        if let Some(room) = self.limit.checked_sub(cost)
+            && view.used > room
+        {
+            // The newest ticks hold less than `room`; the tick before them must leave.
+            let (mut stays, mut leaves) = (0, view.live);
+            while leaves - stays > 1 {
+                let middle = stays + (leaves - stays) / 2;
+                *(if tick(middle).newer > room { &mut leaves } else { &mut stays }) = middle;
             }
-            view.live += 1;
-            view.oldest = age;
-            if newer <= self.limit.saturating_sub(cost) {
-                view.leaving = age;
-            }
+            view.leaving = tick(stays).age;
         }
         view
+    }
+
+    /// The ticks that are not expired, from where the base was when it was last looked for.
+    fn live(&self, stamps: &Stamps, seen: u64, ring: Ring<'_>, expired: impl Fn(u64) -> bool) -> u64 {
+        let Top { index, .. } = self.unpack(seen);
+        let readable = ring.capacity() as u64 - 1;
+        let before = index.wrapping_sub(ring.base().load(Relaxed)) & ones(self.index_bits);
+        let mut back = before.clamp(1, readable);
+        if expired(back) {
+            while back > 1 && expired(back - 1) {
+                back -= 1;
+            }
+        } else {
+            // A late reading, for which less is expired. Beyond the last cell `top` has moved on anyway.
+            while back < readable && !expired(back) {
+                back += 1;
+            }
+        }
+        if back < before {
+            // Whether it is moved or `top` is, this answer does not depend on it.
+            let _ = stamps.settle(ring.base(), index.wrapping_sub(back) & ones(self.index_bits), seen);
+        }
+        back
+    }
+
+    /// The tick in the cell so many places back from the newest, which is `top` itself at 0.
+    fn tick(&self, top: Top, ring: Ring<'_>, now: u64, back: u64) -> Tick {
+        let (stamp, cum) = if back == 0 {
+            (top.stamp, top.cum)
+        } else {
+            // Acquire: pairs with the Release in `settle`; carries what the writer of a later lap knew of `top`.
+            // Model: log_ring_of_four_wraps.
+            self.unpack_cell(ring.cell(top.index.wrapping_sub(back)).load(Acquire))
+        };
+        Tick {
+            age: now.wrapping_sub(stamp) & ones(self.stamp_bits),
+            newer: top.cum.wrapping_sub(cum) & ones(self.cum_bits),
+        }
     }
 
     /// The effective now of a reading, with the newest tick alone in view if it is live.
@@ -263,7 +312,8 @@ impl Log {
     /// Nanoseconds until a tick of this age is more than a window old.
     const fn until_expired(&self, view: &View, age: u64) -> u64 {
         let into_tick = view.now & ones(self.tick_shift);
-        ((self.window + 1 - age) << self.tick_shift) - into_tick
+        // Saturating, since a view that `top` has overtaken may hold any age; its answer is not given.
+        ((self.window + 1).saturating_sub(age) << self.tick_shift).saturating_sub(into_tick)
     }
 
     /// Records an allowed request; `false` where `top` is no longer `seen`, or its ring had to double first.
@@ -278,9 +328,11 @@ impl Log {
             let ring = match stamps.rings.get(self.capacity(top.class)) {
                 // Of the cells that the next reader may read, one must be the base.
                 Some(ring) if view.live + 1 < ring.capacity() as u64 => ring,
-                _ => return self.grow(stamps, seen).map(|()| false),
+                _ => return self.grow(stamps, seen, view.live).map(|()| false),
             };
-            if !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen) {
+            // Nobody else moves the base over ticks that expire while nobody asks.
+            let based = view.live > 0 || stamps.settle(ring.base(), top.index, seen);
+            if !based || !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen) {
                 return Ok(false);
             }
             Top { stamp: view.stamp, cum, index: (top.index + 1) & ones(self.index_bits), class: top.class }
@@ -291,22 +343,25 @@ impl Log {
 
     /// Starts the ring, or doubles it: the cells in use are settled in the new ring, then `top` moves on to its class.
     #[cold]
-    fn grow(&self, stamps: &Stamps, seen: u64) -> Result<(), NoMemory> {
+    fn grow(&self, stamps: &Stamps, seen: u64, live: u64) -> Result<(), NoMemory> {
         let top = self.unpack(seen);
         let next = Top { class: top.class + 1, ..top };
         let larger = stamps.rings.with_capacity(self.capacity(next.class))?;
         let ring = stamps.rings.get(self.capacity(top.class));
-        for back in 1..ring.map_or(2, Ring::capacity) as u64 {
+        // The live ticks and the base. A log without a ring has one tick, and its base is expired and allowed nothing.
+        for back in 1..=live {
             let position = top.index.wrapping_sub(back);
             let cell = match ring {
                 // Relaxed: a cell of a later lap means that `top` is no longer `seen`, so nobody will read the copy.
                 Some(ring) => ring.cell(position).load(Relaxed),
-                // The base of a log without a ring: expired at the newest tick, and nothing allowed before it.
                 None => (top.stamp.wrapping_sub(self.window + 1) & ones(self.stamp_bits)) << self.cum_bits,
             };
             if !stamps.settle(larger.cell(position), cell, seen) {
                 return Ok(());
             }
+        }
+        if !stamps.settle(larger.base(), top.index.wrapping_sub(live) & ones(self.index_bits), seen) {
+            return Ok(());
         }
         // Release: carries the settled cells and the ring. A failure means that `top` moved on; whoever needs the ring
         // settles it anew.
@@ -487,6 +542,36 @@ mod tests {
             assert_eq!(log.capacity(top.class), if limit == 1 { 0 } else { 1 << log.index_bits }, "{limit}");
         }
     }
+
+    /// A client that comes once in more than a window, for many horizons, and then often: the base is found wherever the
+    /// stamps have wrapped to, in the ring it had and in those that it grows.
+    #[test]
+    fn a_sparse_client_turns_dense() {
+        let (limit, window) = (12, 20);
+        let log = Log { stamp_bits: 7, ..Log::with_ticks(limit, window, 0).unwrap() };
+        // The ring has 4 cells when it starts, and 16 where all of the limit was live.
+        for (first, gap) in [2, limit].into_iter().flat_map(|first| (window + 1..=32).map(move |gap| (first, gap))) {
+            for sparse in 1..100 {
+                let (stamps, mut now) = (Log::stamps(), 0);
+                let mut remaining_after = |step: u64| {
+                    now += step;
+                    let decision = log.check(&stamps, Nanos::from_nanos(now), 1);
+                    assert!(decision.is_allowed(), "at {now}, {sparse} times every {gap}");
+                    decision.remaining()
+                };
+                for used in 1..=first {
+                    assert_eq!(remaining_after(1), limit - used);
+                }
+                for _ in 0..sparse {
+                    assert_eq!(remaining_after(gap), limit - 1);
+                }
+                for used in 2..=limit {
+                    assert_eq!(remaining_after(1), limit - used, "{used} used, {sparse} times every {gap}");
+                }
+            }
+        }
+    }
+
     /// A thread that stopped before it settled its cell, or before its exchange, and goes on laps later.
     #[test]
     fn a_late_thread_undoes_nothing() {

@@ -17,7 +17,7 @@ pub(crate) struct Rings {
     owned: PhantomData<Box<Header>>,
 }
 
-// SAFETY: what is reached through the pointer is the header, which nobody writes after its publication, and atomics.
+// SAFETY: what is reached through the pointer is atomics, and two fields that nobody writes after their publication.
 unsafe impl Send for Rings {}
 // SAFETY: as above.
 unsafe impl Sync for Rings {}
@@ -26,6 +26,7 @@ unsafe impl Sync for Rings {}
 struct Header {
     smaller: *mut Header,
     capacity: usize,
+    base: AtomicWord,
 }
 
 /// A ring that lives at least as long as the borrow of its [`Rings`].
@@ -109,13 +110,21 @@ impl fmt::Debug for Rings {
 
 impl<'a> Ring<'a> {
     pub(crate) fn capacity(self) -> usize {
-        // SAFETY: a `Ring` is made of a published header only, whose fields nobody writes any more.
+        // SAFETY: a `Ring` is made of a published header only, which lives as long as the borrow of its rings.
         unsafe { self.header.as_ref().capacity }
     }
 
     fn smaller(self) -> *mut Header {
         // SAFETY: as in `capacity`.
         unsafe { self.header.as_ref().smaller }
+    }
+
+    /// Where a reader finds the newest expired cell, or not far from it.
+    #[inline]
+    pub(crate) fn base(self) -> &'a AtomicWord {
+        // SAFETY: as in `capacity`; the header lives as long as the borrow of the rings.
+        let header = unsafe { self.header.as_ref() };
+        &header.base
     }
 
     /// The cell at a position, counted round the ring.
@@ -150,7 +159,7 @@ fn allocate(smaller: *mut Header, capacity: usize) -> Result<NonNull<Header>, No
     let start = unsafe { alloc(layout) };
     let header = NonNull::new(start.cast::<Header>()).ok_or(NoMemory)?;
     // SAFETY: the memory is ours, and large and aligned enough for a header.
-    unsafe { header.write(Header { smaller, capacity }) };
+    unsafe { header.write(Header { smaller, capacity, base: AtomicWord::new(0) }) };
     // SAFETY: the offset lies within the allocation.
     let cells = unsafe { start.add(first) }.cast::<AtomicWord>();
     for index in 0..capacity {

@@ -17,7 +17,7 @@ mod table;
 use table::{By, MUTANTS, Mutant};
 
 /// A mutant that livelocks is dead when this is over.
-const LONGEST: Duration = Duration::from_secs(120);
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// How many mutants of unchanged files a run with `--changed` tries.
 const IN_TURN: usize = 10;
@@ -91,7 +91,7 @@ impl Mutant {
     }
 }
 
-/// A copy of the tree, always in the same place, so that cargo builds only what a mutant changes. It shares the build
+/// A copy of the tree, out of reach of the models' cargo configuration, always in the same place, so that cargo builds only what a mutant changes. It shares the build
 /// folders of the original, and with them all dependencies.
 struct Tree {
     source: PathBuf,
@@ -100,7 +100,7 @@ struct Tree {
 
 impl Tree {
     fn copy(root: &Path) -> Result<Tree, String> {
-        let copy = root.join("loom-tests/target/mutants");
+        let copy = root.join("target/mutants");
         for folder in ["src", "tests", "benches", "loom-tests/src", "loom-tests/tests", "loom-tests/.cargo"] {
             copy_folder(&root.join(folder), &copy.join(folder))?;
         }
@@ -138,7 +138,7 @@ impl Tree {
 
     /// Whether a model or test fails, or does not end.
     fn fails(&self, by: By) -> Result<bool, String> {
-        let (By::Model(_, name) | By::Test(_, name)) = by;
+        let (By::Model(_, name) | By::Test(_, name) | By::Unit(name)) = by;
         let mut command = Command::new(self.build(by)?);
         command.args(["--exact", name, "--test-threads", "1"]).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| error.to_string())?;
@@ -170,7 +170,7 @@ impl Tree {
         if !output.status.success() {
             return Err(format!("{by:?} does not compile:\n{}", String::from_utf8_lossy(&output.stderr)));
         }
-        let tests = messages.lines().filter(|line| line.contains("\"kind\":[\"test\"]"));
+        let tests = messages.lines().filter(|line| line.contains("\"test\":true},\"features\""));
         let mut paths = tests.filter_map(|line| line.split_once("\"executable\":\"")?.1.split_once('"'));
         paths.next_back().map(|(path, _)| path.to_owned()).ok_or_else(|| format!("{by:?} has no executable"))
     }
@@ -178,11 +178,15 @@ impl Tree {
     fn cargo(&self, by: By) -> Command {
         let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.env_remove("RUSTFLAGS").env_remove("CARGO_TARGET_DIR");
-        let (folder, file, target) = match by {
-            By::Model(file, _) => (self.copy.join("loom-tests"), file, "loom-tests/target"),
-            By::Test(file, _) => (self.copy.clone(), file, "target"),
+        let (folder, target) = match by {
+            By::Model(..) => (self.copy.join("loom-tests"), "loom-tests/target"),
+            By::Test(..) | By::Unit(_) => (self.copy.clone(), "target"),
         };
-        command.current_dir(folder).args(["test", "--offline", "--no-run", "--message-format=json", "--test", file]);
+        command.current_dir(folder).args(["test", "--offline", "--no-run", "--message-format=json"]);
+        match by {
+            By::Model(file, _) | By::Test(file, _) => command.args(["--test", file]),
+            By::Unit(_) => command.arg("--lib"),
+        };
         command.arg("--target-dir").arg(self.source.join(target));
         command
     }

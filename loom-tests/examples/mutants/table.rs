@@ -11,13 +11,15 @@ pub struct Mutant {
     pub blind: Option<&'static str>,
 }
 
-/// What fails: a test of that name in a file of that name.
+/// What fails: a test of that name, where there are several files in that file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// In loom-tests/tests.
     Model(&'static str, &'static str),
     /// In tests.
     Test(&'static str, &'static str),
+    /// In src.
+    Unit(&'static str),
 }
 
 const fn word(name: &'static str, find: &'static str, replace: &'static str, model: &'static str) -> Mutant {
@@ -34,6 +36,10 @@ const fn log(name: &'static str, find: &'static str, replace: &'static str, mode
 
 const fn ring(name: &'static str, find: &'static str, replace: &'static str, model: &'static str) -> Mutant {
     Mutant { name, file: "src/ring.rs", find, replace, by: By::Model("log", model), blind: None }
+}
+
+const fn pure(name: &'static str, file: &'static str, find: &'static str, replace: &'static str, by: By) -> Mutant {
+    Mutant { name, file, find, replace, by, blind: None }
 }
 
 pub const MUTANTS: &[Mutant] = &[
@@ -78,8 +84,8 @@ pub const MUTANTS: &[Mutant] = &[
     ),
     log(
         "cell-load-relaxed",
-        "self.unpack_cell(ring.cell(top.index.wrapping_sub(back)).load(Acquire));",
-        "self.unpack_cell(ring.cell(top.index.wrapping_sub(back)).load(Relaxed));",
+        "self.unpack_cell(ring.cell(top.index.wrapping_sub(back)).load(Acquire))",
+        "self.unpack_cell(ring.cell(top.index.wrapping_sub(back)).load(Relaxed))",
         "log_ring_of_four_wraps",
     ),
     log(
@@ -125,13 +131,13 @@ pub const MUTANTS: &[Mutant] = &[
     // Steps of the log left out or put in another order.
     log(
         "not-settled",
-        "if !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen) {",
-        "if false {",
+        "if !based || !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen) {",
+        "if !based {",
         "log_ring_of_four_wraps",
     ),
     log(
         "settled-after-the-exchange",
-        "            if !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen) {\n                return Ok(false);\n            }\n            Top { stamp: view.stamp, cum, index: (top.index + 1) & ones(self.index_bits), class: top.class }",
+        "            if !based || !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen) {\n                return Ok(false);\n            }\n            Top { stamp: view.stamp, cum, index: (top.index + 1) & ones(self.index_bits), class: top.class }",
         "            let next = Top { stamp: view.stamp, cum, index: (top.index + 1) & ones(self.index_bits), class: top.class };\n            let won = stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed).is_ok();\n            if won {\n                ring.cell(top.index).store(self.cell_of(seen), Release);\n            }\n            return Ok(won);",
         "log_ring_of_four_wraps",
     ),
@@ -142,12 +148,8 @@ pub const MUTANTS: &[Mutant] = &[
         "Some(ring) if view.live < ring.capacity() as u64 => ring,",
         "log_grows",
     ),
-    log(
-        "half-open",
-        "if age > self.window {\n                view.used",
-        "if age >= self.window {\n                view.used",
-        "log_ring_starts",
-    ),
+    log("half-open", "tick(back).age > self.window)", "tick(back).age >= self.window)", "log_ring_starts"),
+    log("base-trusted", "if expired(back) {", "if true {", "log_late_readings"),
     log("log-clamp-dropped", "} else if age > ones(self.stamp_bits) >> 1 {", "} else if false {", "log_late_readings"),
     // The rings.
     ring(
@@ -169,4 +171,61 @@ pub const MUTANTS: &[Mutant] = &[
         "log_ring_starts",
     ),
     ring("ring-load-relaxed", "self.largest.load(Acquire)", "self.largest.load(Relaxed)", "log_ring_starts"),
+    // Arithmetic, which needs no threads.
+    pure(
+        "log-half-open",
+        "src/log.rs",
+        "} else if age > self.window {",
+        "} else if age >= self.window {",
+        By::Test("cases", "log::b01_both_sides_of_the_window_edge"),
+    ),
+    pure(
+        "log-base-left-behind",
+        "src/log.rs",
+        "let based = view.live > 0 || stamps.settle(ring.base(), top.index, seen);",
+        "let based = true;",
+        By::Unit("log::tests::a_sparse_client_turns_dense"),
+    ),
+    pure(
+        "log-grown-without-its-base",
+        "src/log.rs",
+        "if !stamps.settle(larger.base(), top.index.wrapping_sub(live) & ones(self.index_bits), seen) {",
+        "if false {",
+        By::Unit("log::tests::a_sparse_client_turns_dense"),
+    ),
+    pure(
+        "log-late-settler-undoes",
+        "src/log.rs",
+        "if self.top.load(Relaxed) != seen {",
+        "if false {",
+        By::Unit("log::tests::a_late_thread_undoes_nothing"),
+    ),
+    pure(
+        "counter-floored",
+        "src/counter.rs",
+        "self.prev as u128 * self.left as u128 <= room as u128 * self.window as u128",
+        "(self.prev as u128 * self.left as u128) / self.window as u128 <= room as u128",
+        By::Test("cases", "counter::x3_the_previous_part_is_not_floored"),
+    ),
+    pure(
+        "counter-remaining-floored",
+        "src/counter.rs",
+        "(self.prev as u128 * self.left as u128).div_ceil(self.window as u128)",
+        "(self.prev as u128 * self.left as u128) / (self.window as u128)",
+        By::Test("vectors", "all_vectors"),
+    ),
+    pure(
+        "counter-in-64-bits",
+        "src/counter.rs",
+        "self.prev as u128 * self.left as u128 <= room as u128 * self.window as u128",
+        "self.prev as u64 * self.left <= room * self.window",
+        By::Test("cases", "config::b31_count_times_time_does_not_overflow"),
+    ),
+    pure(
+        "refused-charges",
+        "src/word.rs",
+        "let Some(next) = next else { return decision };",
+        "let next = next.unwrap_or(seen.wrapping_add(1));",
+        By::Test("cases", "rules::peeks_and_refusals_change_nothing"),
+    ),
 ];
