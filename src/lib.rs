@@ -1,4 +1,38 @@
 //! Sliding-window rate limiting in the process that serves the request: lock-free, and exact where you ask for it.
+//!
+//! ```
+//! use slidegate::{Counter, Decision, Gate, Quota};
+//!
+//! static ALL: Gate<Counter> = Gate::counter(Quota::per_second(30_000));
+//!
+//! match ALL.check() {
+//!     Decision::Allowed(allowed) => println!("{} more right now", allowed.remaining()),
+//!     Decision::Refused(refused) => println!("again in {:?}", refused.retry_after()),
+//!     Decision::Never(_) | Decision::Full(_) => unreachable!("a cost of 1, and room for one client"),
+//! }
+//! ```
+//!
+//! # Map
+//!
+//! * [`Quota`]: what is allowed, `100/1m`.
+//! * [`Gate`]: the limiter for a single client; [`Request`]: what a request costs and when it is made.
+//! * [`Counter`], [`FixedWindow`]: the algorithms, what each guarantees and its worst case.
+//! * [`Decision`]: the answer, with what remains and how long to wait.
+//! * [`Clock`]: [`FastClock`], the default, [`SystemClock`], [`ManualClock`] for tests, or your own; [`Nanos`]: a reading.
+//! * [`BuildError`], [`ParseQuotaError`]: what to change where a quota does not work.
+//!
+//! # What holds
+//!
+//! Every check is lock-free and linearizable for its client: there is one order of all requests, true to real time, in
+//! which each answer is what the algorithm says. Only allowed requests are recorded; a refusal changes nothing. Time never
+//! runs backwards for a client: a request counts at the latest of its clock's reading and the newest time recorded, so
+//! that a thread that was held up may be refused but is never allowed too much. A check cannot fail: it answers, and if a
+//! clock panics nothing is recorded.
+//!
+//! # How it is built
+//!
+//! From the ground: the windows and their wrapping numbers, the pure steps of the words on them, the engine that runs a
+//! step on an atomic word, the gate that joins it with a clock. One file names atomics, and loom runs all above it.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
