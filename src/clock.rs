@@ -22,7 +22,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 /// A source of readings.
 ///
 /// A reading may be late, coarse or behind an earlier one: a limiter then may refuse, but never allows more than its
-/// limit. A reading in the future holds its client there until that time comes. If `now` panics, nothing is recorded.
+/// limit. A reading in the future holds its client there until that time comes. That holds for readings within 50 years
+/// of each other; what is further apart may be taken for another time. If `now` panics, nothing is recorded.
 ///
 /// ```
 /// use slidegate::{Clock, Nanos};
@@ -61,7 +62,8 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
 /// The default clock: the processor's time stamp counter where the platform has a steady one, else the system's clock.
 ///
 /// Its origin is 1970-01-01 UTC as the system told it when the clock was calibrated, so windows of a minute start with
-/// the minutes of the day; from then on it runs by itself and ignores changes of the wall clock.
+/// the minutes of the day; from then on it runs by itself and ignores changes of the wall clock. A wall clock that is not
+/// set yet, and says 1970, is taken for the start of 2026.
 ///
 /// ```
 /// use slidegate::{Clock, FastClock};
@@ -112,8 +114,11 @@ fn uncalibrated() -> Nanos {
     Nanos::from_nanos(wall_nanos())
 }
 
+/// 2026-01-01, before which no wall clock was right that reads this.
+const EARLIEST: u64 = 1_767_225_600 * 1_000_000_000;
+
 fn wall_nanos() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, saturating_nanos)
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, saturating_nanos).max(EARLIEST)
 }
 
 /// The system's monotonic clock, [`std::time::Instant`]; its origin is the moment it was made.

@@ -31,7 +31,7 @@ pub enum Decision {
     Refused(Refused),
     /// The request costs more than the limit, so no wait will help; nothing is recorded.
     Never(Never),
-    /// There was no memory to record the request in; no limit was asked and nothing is recorded.
+    /// There was no memory to record the request in; nothing is recorded.
     Full(Full),
 }
 

@@ -64,8 +64,8 @@ mod sealed {
 /// A limiter for a single client: a service as a whole, a tenant, a device.
 ///
 /// Lock-free, by shared reference, and `const`, so that it can be a static; a quota that does not fit then fails to
-/// compile. A check is a reading of the clock, one load and, if the request is allowed, one compare-and-swap: a thread
-/// that is stopped anywhere holds up nobody.
+/// compile. A check is a reading of the clock, one load and, if the request is allowed, one compare-and-swap, repeated
+/// only where another request was recorded in between: a thread that is stopped anywhere holds up nobody.
 ///
 /// ```
 /// use slidegate::{Counter, Gate, Quota};
@@ -165,9 +165,14 @@ impl Gate<Log> {
 }
 
 impl<A: Algorithm, C> Gate<A, C> {
-    /// The same gate, reading another clock.
+    /// The same gate, reading another clock; before its first request, since the origins of two clocks differ.
     pub fn with_clock<D: Clock>(self, clock: D) -> Gate<A, D> {
         Gate { algorithm: self.algorithm, memory: self.memory, clock }
+    }
+
+    /// The algorithm with its parameters.
+    pub const fn algorithm(&self) -> &A {
+        &self.algorithm
     }
 
     /// A request of `cost` units, to be [checked](Request::check) or [peeked](Request::peek).
@@ -265,7 +270,8 @@ impl<A: Algorithm, C: Clock> Request<'_, A, C> {
     /// The instant of the request, the clock's reading unless said.
     ///
     /// An instant before the newest that was recorded counts as that one; one in the future holds the client there until
-    /// the time comes.
+    /// the time comes. More than 50 years away from what was recorded it may be taken for one of another time, so
+    /// [`Nanos::MAX`] is not an instant to ask at.
     #[inline]
     pub const fn at(self, now: Nanos) -> Self {
         Request { at: Some(now), ..self }

@@ -8,8 +8,14 @@
 //!
 //! A request that is allowed in the newest tick adds to `cum`; in a new tick it first settles the newest tick in the
 //! cell at `index`, then moves `top` on. The newest expired cell is the base: what was allowed since is
-//! `top.cum - base.cum`. The ring remembers where it was last, and a read that finds more cells expired moves that on,
-//! so each cell is passed once: that is all the pruning there is, and expired cells are overwritten in turn.
+//! `top.cum - base.cum`. The ring remembers where the base was when its last tick was recorded; a reader bisects from
+//! there on. That is all the pruning there is: expired cells are overwritten in turn.
+//!
+//! Bisecting is safe from a recorded base, and only from there. Cells older than it may be so old that their stamps have
+//! wrapped. The base itself had expired when a tick was recorded, within a quarter of the horizon; the tick after it was
+//! live then, and was recorded within a quarter of the horizon of it. So it is at most half a horizon and two windows
+//! old, which is less than the whole, and every cell from it on has a true age. (A scan of the newest cells first, as long
+//! as they are live, needs no such argument, and takes a step for each live tick.)
 //!
 //! `cum`, the stamps and `index` wrap. `cum` has one bit more than the limit; a stamp spans more than four windows.
 //! The ring starts with the second tick (`class` 0 has none, its base is 0) and doubles (`class` + 1) up to a cell for
@@ -21,7 +27,7 @@
 //! * a cell, Release in its exchange, Acquire in its loads: carries what its writer knew of `top`. Whoever overwrites a
 //!   cell that we may read has seen a newer `top`; having read his cell, we see it too, and our answer is not confirmed.
 //! * the confirming reload of `top` may therefore be Relaxed: it comes after the last cell was read.
-//! * where the base was, Relaxed: any cell that may be read is a right place to start from.
+//! * where the base was, Relaxed: it is written before the exchange of `top` that recorded the tick, and travels with it.
 
 use crate::{
     decision::{Allowed, Decision, Full, Never, Refused, Standing},
@@ -36,6 +42,7 @@ use crate::{
     },
     word::FROZEN,
 };
+use core::time::Duration;
 
 /// The cells of the first ring: with its header they fill about a cache line.
 const FIRST_CAPACITY: usize = 4;
@@ -145,6 +152,11 @@ impl Log {
         Some(Log { limit, window, tick_shift, stamp_bits, cum_bits, index_bits, class_bits })
     }
 
+    /// What the stamps tell apart: a nanosecond, or a power of two of them.
+    pub const fn tick(&self) -> Duration {
+        Duration::from_nanos(1 << self.tick_shift)
+    }
+
     /// The largest limit that fits at a window; every smaller one fits too.
     const fn largest_limit(window: u64) -> u64 {
         let (mut fits, mut too_large) = (0, u64::MAX);
@@ -202,50 +214,33 @@ impl Log {
         }
         view.used = top.cum;
         let Some(ring) = stamps.rings.get(self.capacity(top.class)) else { return view };
-        let tick = |back: u64| self.tick(top, ring, view.stamp, back);
-        view.live = self.live(stamps, seen, ring, |back| tick(back).age > self.window);
+        let tick = |back: u64| self.tick_at(top, ring, view.stamp, back);
+        view.live = self.find_base(top, ring, |back| tick(back).age > self.window);
         view.used = tick(view.live).newer;
         view.oldest = tick(view.live - 1).age;
-        view.leaving = view.oldest;
-        if let Some(room) = self.limit.checked_sub(cost)
-            && view.used > room
-        {
-            // The newest ticks hold less than `room`; the tick before them must leave.
-            let (mut stays, mut leaves) = (0, view.live);
-            while leaves - stays > 1 {
-                let middle = stays + (leaves - stays) / 2;
-                *(if tick(middle).newer > room { &mut leaves } else { &mut stays }) = middle;
-            }
-            view.leaving = tick(stays).age;
+        if view.used > self.limit.saturating_sub(cost) {
+            // The newest ticks hold no more than this; the tick before them must leave.
+            let room = self.limit.saturating_sub(cost);
+            view.leaving = tick(first(0, view.live, |back| tick(back).newer > room) - 1).age;
         }
         view
     }
 
-    /// The ticks that are not expired, from where the base was when it was last looked for.
-    fn live(&self, stamps: &Stamps, seen: u64, ring: Ring<'_>, expired: impl Fn(u64) -> bool) -> u64 {
-        let Top { index, .. } = self.unpack(seen);
+    /// How many cells back from `top` the newest expired one is.
+    fn find_base(&self, top: Top, ring: Ring<'_>, expired: impl Fn(u64) -> bool) -> u64 {
         let readable = ring.capacity() as u64 - 1;
-        let before = index.wrapping_sub(ring.base().load(Relaxed)) & ones(self.index_bits);
-        let mut back = before.clamp(1, readable);
-        if expired(back) {
-            while back > 1 && expired(back - 1) {
-                back -= 1;
-            }
-        } else {
-            // A late reading, for which less is expired. Beyond the last cell `top` has moved on anyway.
-            while back < readable && !expired(back) {
-                back += 1;
-            }
+        let recorded = top.index.wrapping_sub(ring.base().load(Relaxed)) & ones(self.index_bits);
+        let mut base = recorded.clamp(1, readable);
+        // Only where a thread moved the base for a later instant than ours and has not recorded it. Beyond the last cell
+        // `top` has moved on anyway.
+        while base < readable && !expired(base) {
+            base += 1;
         }
-        if back < before {
-            // Whether it is moved or `top` is, this answer does not depend on it.
-            let _ = stamps.settle(ring.base(), index.wrapping_sub(back) & ones(self.index_bits), seen);
-        }
-        back
+        first(0, base, expired)
     }
 
     /// The tick in the cell so many places back from the newest, which is `top` itself at 0.
-    fn tick(&self, top: Top, ring: Ring<'_>, now: u64, back: u64) -> Tick {
+    fn tick_at(&self, top: Top, ring: Ring<'_>, now: u64, back: u64) -> Tick {
         let (stamp, cum) = if back == 0 {
             (top.stamp, top.cum)
         } else {
@@ -330,9 +325,9 @@ impl Log {
                 Some(ring) if view.live + 1 < ring.capacity() as u64 => ring,
                 _ => return self.grow(stamps, seen, view.live).map(|()| false),
             };
-            // Nobody else moves the base over ticks that expire while nobody asks.
-            let based = view.live > 0 || stamps.settle(ring.base(), top.index, seen);
-            if !based || !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen) {
+            let base = top.index.wrapping_sub(view.live) & ones(self.index_bits);
+            if !stamps.settle(ring.base(), base, seen) || !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen)
+            {
                 return Ok(false);
             }
             Top { stamp: view.stamp, cum, index: (top.index + 1) & ones(self.index_bits), class: top.class }
@@ -346,6 +341,10 @@ impl Log {
     fn grow(&self, stamps: &Stamps, seen: u64, live: u64) -> Result<(), NoMemory> {
         let top = self.unpack(seen);
         let next = Top { class: top.class + 1, ..top };
+        // Whoever is overtaken has no reason to grow, and may have no class to grow to.
+        if stamps.top.load(Relaxed) != seen {
+            return Ok(());
+        }
         let larger = stamps.rings.with_capacity(self.capacity(next.class))?;
         let ring = stamps.rings.get(self.capacity(top.class));
         // The live ticks and the base. A log without a ring has one tick, and its base is expired and allowed nothing.
@@ -419,6 +418,15 @@ impl Stamps {
         }
         true
     }
+}
+
+/// The first number after `no`, up to `yes`, for which a condition holds that once it holds holds on.
+fn first(mut no: u64, mut yes: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    while yes - no > 1 {
+        let middle = no + (yes - no) / 2;
+        *(if holds(middle) { &mut yes } else { &mut no }) = middle;
+    }
+    yes
 }
 
 /// As many ones, from the lowest bit up.
@@ -570,6 +578,31 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A peek at a later instant and a refusal leave every word as it is, so they cost nobody anything.
+    #[test]
+    fn only_what_is_allowed_writes() {
+        let log = Log::fit(100, 1_000).unwrap();
+        let stamps = Log::stamps();
+        for nth in 0..100 {
+            assert!(log.check(&stamps, Nanos::from_nanos(10 * nth), 1).is_allowed());
+        }
+        let words = || {
+            let top = stamps.top.load(Relaxed);
+            let ring = stamps.rings.get(log.capacity(log.unpack(top).class)).unwrap();
+            let cells = (0..ring.capacity() as u64).map(|position| ring.cell(position).load(Relaxed));
+            [top, ring.base().load(Relaxed)].into_iter().chain(cells).collect::<Vec<_>>()
+        };
+        let before = words();
+        for now in [990, 1_000, 1_985, 1_991, 100_000] {
+            for cost in [0, 1, 50, 100] {
+                let _ = log.peek(&stamps, Nanos::from_nanos(now), cost);
+            }
+        }
+        assert!(!log.check(&stamps, Nanos::from_nanos(1_000), 1).is_allowed());
+        assert!(!log.check(&stamps, Nanos::from_nanos(1_001), 2).is_allowed());
+        assert_eq!(words(), before);
     }
 
     /// A thread that stopped before it settled its cell, or before its exchange, and goes on laps later.

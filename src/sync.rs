@@ -26,7 +26,7 @@ mod imp {
     }
 
     // Without its `fallback` the crate would panic where it cannot be lock-free; better not to compile.
-    const _: () = assert!(AtomicWord::is_lock_free());
+    const _: () = assert!(AtomicWord::is_lock_free(), "slidegate needs 64-bit atomics on words of 8 bytes' alignment");
 }
 
 /// The same under loom, with what loom lacks: weak exchanges that fail for no reason, and threads that stop for ever.

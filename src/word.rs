@@ -19,7 +19,8 @@ pub trait Step: fmt::Debug {
     /// Decides on a request of `cost` units at the reading `now`, where the client's word is `word`.
     fn step(&self, word: u64, now: Nanos, cost: u64) -> Stepped;
 
-    /// The word of the same window with nothing counted in it, so that time does not run backwards.
+    /// The word of the same window with nothing counted in it, so that time does not run backwards. In the first window
+    /// after the origin, where it cannot, that is 0, and so it is where the epoch has wrapped to that number.
     fn forgotten(&self, word: u64) -> u64;
 }
 

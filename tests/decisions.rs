@@ -127,6 +127,8 @@ impl Limiter for Gate<__tool::Log> {
         };
         let tick = longest - shortest + 1;
         let window = nanos(quota.window());
+        let told = spent_at(start).algorithm().tick();
+        assert_eq!(u128::from(tick), told.as_nanos(), "{quota}: the tick that it shows and the one that it tells");
         assert!(tick.is_power_of_two() && (tick == 1 || tick <= window >> 20), "{quota}: a tick of {tick} ns");
 
         let gate = spent_at(start);

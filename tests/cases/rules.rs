@@ -185,3 +185,12 @@ fn a_static_gate_needs_no_building() {
     assert_eq!([GATE.ask(0), FIXED.ask(0)], [A(1); 2]);
     assert_eq!([GATE.ask(0), FIXED.ask(0)], [A(0); 2]);
 }
+
+/// A limiter is shared by reference, also with threads that may panic.
+#[test]
+fn gates_are_shared_freely() {
+    fn shared<T: Send + Sync + std::panic::UnwindSafe + std::panic::RefUnwindSafe>() {}
+    shared::<Gate<slidegate::Counter>>();
+    shared::<Gate<slidegate::FixedWindow>>();
+    shared::<Gate<slidegate::__tool::Log>>();
+}

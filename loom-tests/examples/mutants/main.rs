@@ -61,12 +61,13 @@ fn run(arguments: &[String]) -> Result<bool, String> {
         print!("[{}/{}] {}: ", number + 1, chosen.len(), mutant.name);
         io::stdout().flush().map_err(|error| error.to_string())?;
         let start = Instant::now();
-        let killed = tree.kills(mutant)?;
+        let survived = tree.survived(mutant)?;
+        let killed = survived.is_empty();
         let verdict = match (killed, mutant.blind) {
-            (true, None) => "killed",
-            (true, Some(_)) => "killed, but listed as blind",
-            (false, Some(_)) => "survives, as listed",
-            (false, None) => "SURVIVES",
+            (true, None) => "killed".to_owned(),
+            (true, Some(_)) => "killed, but listed as blind".to_owned(),
+            (false, Some(_)) => "survives, as listed".to_owned(),
+            (false, None) => format!("SURVIVES {survived:?}"),
         };
         println!("{verdict} ({} s)", start.elapsed().as_secs());
         if killed == mutant.blind.is_some() {
@@ -116,24 +117,27 @@ impl Tree {
     /// Builds and runs what is to kill these mutants, without a mutant.
     fn check_unbroken(&self, chosen: &[&Mutant]) -> Result<(), String> {
         let mut done: Vec<By> = Vec::new();
-        for mutant in chosen {
-            if !done.contains(&mutant.by) {
-                done.push(mutant.by);
-                if self.fails(mutant.by)? {
-                    return Err(format!("{:?} fails without any mutant", mutant.by));
+        for &by in chosen.iter().flat_map(|mutant| mutant.by) {
+            if !done.contains(&by) {
+                done.push(by);
+                if self.fails(by)? {
+                    return Err(format!("{by:?} fails without any mutant"));
                 }
             }
         }
         Ok(())
     }
 
-    fn kills(&self, mutant: &Mutant) -> Result<bool, String> {
+    /// Those of a mutant's models and tests that do not fail.
+    fn survived(&self, mutant: &Mutant) -> Result<Vec<By>, String> {
         let text = read(&self.source.join(mutant.file))?;
         let file = self.copy.join(mutant.file);
         write_if_changed(&file, &mutant.apply(&text)?)?;
-        let fails = self.fails(mutant.by);
+        let results: Result<Vec<(By, bool)>, String> =
+            mutant.by.iter().map(|&by| self.fails(by).map(|fails| (by, fails))).collect();
         write_if_changed(&file, &text)?;
-        fails.map_err(|error| format!("`{}`: {error}", mutant.name))
+        let results = results.map_err(|error| format!("`{}`: {error}", mutant.name))?;
+        Ok(results.into_iter().filter(|(_, fails)| !fails).map(|(by, _)| by).collect())
     }
 
     /// Whether a model or test fails, or does not end.
@@ -210,7 +214,7 @@ impl Record {
 
     fn write(path: &Path, files: &BTreeMap<String, String>) -> Result<(), String> {
         let mut text = format!(
-            "All {} mutants tried on {}; {} listed as blind, the others killed. The files they break:\n",
+            "All {} mutants tried on {}; {} listed as blind, the others killed. What they break, and what kills them:\n",
             MUTANTS.len(),
             env::var("MUTANTS_DATE").map_err(|_| "MUTANTS_DATE is not set: run scripts/mutants")?,
             MUTANTS.iter().filter(|mutant| mutant.blind.is_some()).count(),
@@ -223,7 +227,9 @@ impl Record {
 
     /// The mutants of the files that differ from the record's, and a few others, different ones each day.
     fn changed(&self, files: &BTreeMap<String, String>) -> Vec<&'static Mutant> {
-        let differs = |mutant: &Mutant| self.files.get(mutant.file) != files.get(mutant.file);
+        let same = |name: &str| self.files.get(name) == files.get(name);
+        let killers_differ = files.keys().any(|name| !name.ends_with(".rs") && !same(name));
+        let differs = |mutant: &Mutant| killers_differ || !same(mutant.file);
         let unchanged: Vec<&Mutant> = MUTANTS.iter().filter(|mutant| !differs(mutant)).collect();
         let days = std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs() / 86_400);
         let start = usize::try_from(days).unwrap_or(0) * IN_TURN;
@@ -238,7 +244,26 @@ fn hashes(root: &Path) -> Result<BTreeMap<String, String>, String> {
     for mutant in MUTANTS {
         hashes.insert(mutant.file.to_owned(), format!("{:016x}", fnv1a(&read(&root.join(mutant.file))?)));
     }
+    // What must kill them.
+    for folder in ["loom-tests/src", "loom-tests/tests", "loom-tests/examples/mutants", "tests"] {
+        let mut text = String::new();
+        gather(&root.join(folder), &mut text)?;
+        hashes.insert(folder.to_owned(), format!("{:016x}", fnv1a(&text)));
+    }
     Ok(hashes)
+}
+
+/// The text of all files below a folder, in the order of their names.
+fn gather(folder: &Path, text: &mut String) -> Result<(), String> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))? {
+        paths.push(entry.map_err(|error| error.to_string())?.path());
+    }
+    paths.sort();
+    for path in paths {
+        if path.is_dir() { gather(&path, text)? } else { text.push_str(&read(&path)?) }
+    }
+    Ok(())
 }
 
 /// The standard library's hashes differ from release to release.

@@ -6,7 +6,8 @@ pub struct Mutant {
     pub file: &'static str,
     pub find: &'static str,
     pub replace: &'static str,
-    pub by: By,
+    /// Each of them must fail.
+    pub by: &'static [By],
     /// Why nothing can see it, if nothing can. Three of these at most.
     pub blind: Option<&'static str>,
 }
@@ -22,206 +23,260 @@ pub enum By {
     Unit(&'static str),
 }
 
-const fn word(name: &'static str, find: &'static str, replace: &'static str, model: &'static str) -> Mutant {
-    Mutant { name, file: "src/word.rs", find, replace, by: By::Model("words", model), blind: None }
+/// A mutant of a file that must die by all of these.
+macro_rules! mutant {
+    ($name:expr, $file:expr, $find:expr, $replace:expr, $($by:expr),+ $(,)?) => {
+        Mutant { name: $name, file: $file, find: $find, replace: $replace, by: &[$($by),+], blind: None }
+    };
 }
 
-const fn window(name: &'static str, find: &'static str, replace: &'static str, model: &'static str) -> Mutant {
-    Mutant { name, file: "src/window.rs", find, replace, by: By::Model("words", model), blind: None }
+macro_rules! word {
+    ($name:expr, $find:expr, $replace:expr, $($model:expr),+ $(,)?) => {
+        mutant!($name, "src/word.rs", $find, $replace, $(By::Model("words", $model)),+)
+    };
 }
 
-const fn log(name: &'static str, find: &'static str, replace: &'static str, model: &'static str) -> Mutant {
-    Mutant { name, file: "src/log.rs", find, replace, by: By::Model("log", model), blind: None }
+macro_rules! window {
+    ($name:expr, $find:expr, $replace:expr, $($model:expr),+ $(,)?) => {
+        mutant!($name, "src/window.rs", $find, $replace, $(By::Model("words", $model)),+)
+    };
 }
 
-const fn ring(name: &'static str, find: &'static str, replace: &'static str, model: &'static str) -> Mutant {
-    Mutant { name, file: "src/ring.rs", find, replace, by: By::Model("log", model), blind: None }
+macro_rules! log {
+    ($name:expr, $find:expr, $replace:expr, $($model:expr),+ $(,)?) => {
+        mutant!($name, "src/log.rs", $find, $replace, $(By::Model("log", $model)),+)
+    };
 }
 
-const fn pure(name: &'static str, file: &'static str, find: &'static str, replace: &'static str, by: By) -> Mutant {
-    Mutant { name, file, find, replace, by, blind: None }
+macro_rules! ring {
+    ($name:expr, $find:expr, $replace:expr, $($model:expr),+ $(,)?) => {
+        mutant!($name, "src/ring.rs", $find, $replace, $(By::Model("log", $model)),+)
+    };
 }
 
 pub const MUTANTS: &[Mutant] = &[
     // The engine of the words.
-    word(
+    word!(
         "word-store",
         "match self.0.compare_exchange_weak(seen, next, Relaxed, Relaxed) {",
         "match { self.0.store(next, Relaxed); Ok::<u64, u64>(seen) } {",
         "one_unit_left",
     ),
-    word("word-lost-is-won", "Err(newer) => seen = newer,", "Err(_) => return decision,", "one_unit_left"),
-    word("word-retry-with-the-old", "Err(newer) => seen = newer,", "Err(_) => {}", "one_unit_left"),
-    word("forget-writes-0", "algorithm.forgotten(seen)", "algorithm.forgotten(seen) * 0", "forgetting_races_checks"),
-    word(
+    word!("word-lost-is-won", "Err(newer) => seen = newer,", "Err(_) => return decision,", "one_unit_left", "turnover_with_a_running_clock"),
+    word!("word-retry-with-the-old", "Err(newer) => seen = newer,", "Err(_) => {}", "one_unit_left"),
+    word!("forget-writes-0", "algorithm.forgotten(seen)", "algorithm.forgotten(seen) * 0", "forgetting_races_checks"),
+    word!(
         "forget-store",
         "while let Err(newer) = self.0.compare_exchange_weak(seen, algorithm.forgotten(seen), Relaxed, Relaxed) {",
         "while let Err(newer) = { self.0.store(algorithm.forgotten(seen), Relaxed); Ok::<u64, u64>(0) } {",
         "forgetting_races_a_turnover",
     ),
+    word!(
+        "peek-cached",
+        "algorithm.step(self.0.load(Relaxed), now, cost).decision",
+        "{
+            std::thread_local!(static SEEN: std::cell::Cell<(u64, u64)> = const { std::cell::Cell::new((0, 0)) });
+            let here = (std::ptr::from_ref(self) as u64, self.0.load(Relaxed));
+            if SEEN.get().0 != here.0 {
+                SEEN.set(here);
+            }
+            algorithm.step(SEEN.get().1, now, cost).decision
+        }",
+        "no_request_reads_a_stale_count",
+    ),
+    word!(
+        "word-locked",
+        "match self.0.compare_exchange_weak(seen, next, Relaxed, Relaxed) {",
+        "while self.0.load(Relaxed) & FROZEN != 0 {}
+            match self.0.compare_exchange_weak(seen, seen | FROZEN, Relaxed, Relaxed).inspect(|_| self.0.store(next, Relaxed)) {",
+        "a_thread_stops",
+    ),
     // The clamp.
-    window("clamp-dropped", "if age <= self.mask >> 1 {", "if age <= self.mask {", "late_by_one_window"),
-    window("late-by-two-only", "if age <= self.mask >> 1 {", "if age <= self.mask - 2 {", "late_by_three_windows"),
-    window("late-keeps-its-reading", "Place { now: start, epoch,", "Place { now, epoch,", "late_by_one_window"),
+    window!("clamp-dropped", "if age <= self.mask >> 1 {", "if age <= self.mask {", "late_by_one_window", "late_by_two_windows", "late_by_many_windows", "fixed_window_late_and_fresh"),
+    window!("late-by-two-only", "if age <= self.mask >> 1 {", "if age <= self.mask - 2 {", "late_by_three_windows"),
+    window!("late-keeps-its-reading", "Place { now: start, epoch,", "Place { now, epoch,", "late_by_one_window"),
     // Orderings of the log.
-    log(
+    log!(
         "top-load-relaxed",
         "let seen = stamps.top.load(Acquire);",
         "let seen = stamps.top.load(Relaxed);",
         "log_ring_starts",
     ),
-    log(
+    log!(
         "top-exchange-relaxed",
         "Ok(stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed).is_ok())",
         "Ok(stamps.top.compare_exchange_weak(seen, self.pack(next), Relaxed, Relaxed).is_ok())",
         "log_ring_starts",
     ),
-    log(
+    log!(
         "grow-exchange-relaxed",
         "let _ = stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed);",
         "let _ = stamps.top.compare_exchange_weak(seen, self.pack(next), Relaxed, Relaxed);",
         "log_ring_starts_late",
     ),
-    log(
+    log!(
         "cell-load-relaxed",
         "self.unpack_cell(ring.cell(top.index.wrapping_sub(back)).load(Acquire))",
         "self.unpack_cell(ring.cell(top.index.wrapping_sub(back)).load(Relaxed))",
         "log_ring_of_four_wraps",
     ),
-    log(
+    log!(
         "settle-load-relaxed",
         "let mut found = cell.load(Acquire);",
         "let mut found = cell.load(Relaxed);",
         "log_settles_the_whole_tick",
     ),
-    log(
+    log!(
         "settle-exchange-relaxed",
         "match cell.compare_exchange_weak(found, settled, Release, Acquire) {",
         "match cell.compare_exchange_weak(found, settled, Relaxed, Acquire) {",
         "log_ring_of_four_wraps",
     ),
-    log(
+    log!(
         "settle-failure-relaxed",
         "match cell.compare_exchange_weak(found, settled, Release, Acquire) {",
         "match cell.compare_exchange_weak(found, settled, Release, Relaxed) {",
         "log_settles_the_whole_tick",
     ),
     // Re-checks of the log.
-    log("refuse-without-reload", "} else if stamps.top.load(Relaxed) == seen {", "} else {", "log_ring_of_four_wraps"),
-    log("settle-without-reload", "if self.top.load(Relaxed) != seen {", "if false {", "log_settles_the_whole_tick"),
+    log!("refuse-without-reload", "} else if stamps.top.load(Relaxed) == seen {", "} else {", "log_ring_of_four_wraps"),
+    log!("settle-without-reload", "if self.top.load(Relaxed) != seen {", "if false {", "log_settles_the_whole_tick"),
     // Exchanges of the log made stores.
-    log(
+    log!(
         "top-store",
         "Ok(stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed).is_ok())",
         "stamps.top.store(self.pack(next), Release);\n        Ok(true)",
         "log_one_unit_left",
     ),
-    log(
+    log!(
         "grow-store",
         "let _ = stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed);",
         "stamps.top.store(self.pack(next), Release);",
         "log_ring_starts",
     ),
-    log(
+    log!(
         "settle-store",
         "match cell.compare_exchange_weak(found, settled, Release, Acquire) {",
         "match { cell.store(settled, Release); Ok::<u64, u64>(0) } {",
         "log_settles_the_whole_tick",
     ),
     // Steps of the log left out or put in another order.
-    log(
+    log!(
         "not-settled",
-        "if !based || !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen) {",
-        "if !based {",
+        "if !stamps.settle(ring.base(), base, seen) || !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen)
+            {",
+        "if !stamps.settle(ring.base(), base, seen) {",
         "log_ring_of_four_wraps",
     ),
-    log(
+    log!(
         "settled-after-the-exchange",
-        "            if !based || !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen) {\n                return Ok(false);\n            }\n            Top { stamp: view.stamp, cum, index: (top.index + 1) & ones(self.index_bits), class: top.class }",
-        "            let next = Top { stamp: view.stamp, cum, index: (top.index + 1) & ones(self.index_bits), class: top.class };\n            let won = stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed).is_ok();\n            if won {\n                ring.cell(top.index).store(self.cell_of(seen), Release);\n            }\n            return Ok(won);",
+        "            if !stamps.settle(ring.base(), base, seen) || !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen)
+            {
+                return Ok(false);
+            }
+            Top { stamp: view.stamp, cum, index: (top.index + 1) & ones(self.index_bits), class: top.class }",
+        "            let next = Top { stamp: view.stamp, cum, index: (top.index + 1) & ones(self.index_bits), class: top.class };
+            let won = stamps.settle(ring.base(), base, seen)
+                && stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed).is_ok();
+            if won {
+                ring.cell(top.index).store(self.cell_of(seen), Release);
+            }
+            return Ok(won);",
         "log_ring_of_four_wraps",
+        "log_ring_starts",
+        "log_equal_stamps_and_mixed_costs",
+        "log_with_a_running_clock",
+        "no_request_reads_a_stale_log",
+        "log_grows_late",
     ),
-    log("grown-unsettled", "if !stamps.settle(larger.cell(position), cell, seen) {", "if false {", "log_grows"),
-    log(
+    log!(
+        "log-locked",
+        "Ok(stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed).is_ok())",
+        "while stamps.top.load(Acquire) & FROZEN != 0 {}
+        if stamps.top.compare_exchange_weak(seen, seen | FROZEN, Acquire, Relaxed).is_err() {
+            return Ok(false);
+        }
+        stamps.top.store(self.pack(next), Release);
+        Ok(true)",
+        "log_a_thread_stops_in_a_turn",
+        "log_a_thread_stops_where_the_ring_starts",
+        "log_a_thread_stops_where_the_ring_doubles",
+    ),
+    log!("grown-unsettled", "if !stamps.settle(larger.cell(position), cell, seen) {", "if false {", "log_grows"),
+    log!(
         "ring-without-room-for-the-base",
         "Some(ring) if view.live + 1 < ring.capacity() as u64 => ring,",
         "Some(ring) if view.live < ring.capacity() as u64 => ring,",
         "log_grows",
     ),
-    log("half-open", "tick(back).age > self.window)", "tick(back).age >= self.window)", "log_ring_starts"),
-    log("base-trusted", "if expired(back) {", "if true {", "log_late_readings"),
-    log("log-clamp-dropped", "} else if age > ones(self.stamp_bits) >> 1 {", "} else if false {", "log_late_readings"),
+    log!("half-open", "tick(back).age > self.window)", "tick(back).age >= self.window)", "log_ring_starts"),
+    log!("base-trusted", "first(0, base, expired)\n", "base\n", "log_ring_of_four_wraps"),
+    log!("log-clamp-dropped", "} else if age > ones(self.stamp_bits) >> 1 {", "} else if false {", "log_late_readings"),
     // The rings.
-    ring(
+    ring!(
         "ring-published-twice",
         "let header = allocate(largest, capacity)?;",
         "let largest = self.largest();\n            let header = allocate(largest, capacity)?;",
         "log_ring_starts",
     ),
-    ring(
+    ring!(
         "ring-store",
         "match self.largest.compare_exchange(largest, header.as_ptr(), Release, Relaxed) {",
         "match { self.largest.store(header.as_ptr(), Release); Ok::<*mut Header, *mut Header>(largest) } {",
         "log_ring_starts",
     ),
-    ring(
+    ring!(
         "ring-publication-relaxed",
         "match self.largest.compare_exchange(largest, header.as_ptr(), Release, Relaxed) {",
         "match self.largest.compare_exchange(largest, header.as_ptr(), Relaxed, Relaxed) {",
         "log_ring_starts",
     ),
-    ring("ring-load-relaxed", "self.largest.load(Acquire)", "self.largest.load(Relaxed)", "log_ring_starts"),
+    ring!("ring-load-relaxed", "self.largest.load(Acquire)", "self.largest.load(Relaxed)", "log_ring_starts"),
     // Arithmetic, which needs no threads.
-    pure(
+    mutant!(
         "log-half-open",
         "src/log.rs",
         "} else if age > self.window {",
         "} else if age >= self.window {",
         By::Test("cases", "log::b01_both_sides_of_the_window_edge"),
     ),
-    pure(
+    mutant!(
         "log-base-left-behind",
         "src/log.rs",
-        "let based = view.live > 0 || stamps.settle(ring.base(), top.index, seen);",
-        "let based = true;",
+        "if !stamps.settle(ring.base(), base, seen) || !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen)",
+        "let _ = base;
+            if !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen)",
         By::Unit("log::tests::a_sparse_client_turns_dense"),
     ),
-    pure(
-        "log-grown-without-its-base",
-        "src/log.rs",
-        "if !stamps.settle(larger.base(), top.index.wrapping_sub(live) & ones(self.index_bits), seen) {",
-        "if false {",
-        By::Unit("log::tests::a_sparse_client_turns_dense"),
-    ),
-    pure(
+    mutant!(
         "log-late-settler-undoes",
         "src/log.rs",
         "if self.top.load(Relaxed) != seen {",
         "if false {",
         By::Unit("log::tests::a_late_thread_undoes_nothing"),
     ),
-    pure(
+    mutant!(
         "counter-floored",
         "src/counter.rs",
         "self.prev as u128 * self.left as u128 <= room as u128 * self.window as u128",
         "(self.prev as u128 * self.left as u128) / self.window as u128 <= room as u128",
         By::Test("cases", "counter::x3_the_previous_part_is_not_floored"),
     ),
-    pure(
+    mutant!(
         "counter-remaining-floored",
         "src/counter.rs",
         "(self.prev as u128 * self.left as u128).div_ceil(self.window as u128)",
         "(self.prev as u128 * self.left as u128) / (self.window as u128)",
         By::Test("vectors", "all_vectors"),
     ),
-    pure(
+    mutant!(
         "counter-in-64-bits",
         "src/counter.rs",
         "self.prev as u128 * self.left as u128 <= room as u128 * self.window as u128",
         "self.prev as u64 * self.left <= room * self.window",
         By::Test("cases", "config::b31_count_times_time_does_not_overflow"),
     ),
-    pure(
+    mutant!(
         "refused-charges",
         "src/word.rs",
         "let Some(next) = next else { return decision };",
