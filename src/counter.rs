@@ -19,7 +19,7 @@ use crate::{
     nanos::Nanos,
     quota::Quota,
     window::{Place, Windows},
-    word::{FROZEN, Step, Stepped},
+    word::{FROZEN, Span, Step, Stepped},
 };
 
 /// The sliding counter: the count of this window plus the previous one's, weighted by what is left of it.
@@ -52,6 +52,14 @@ impl Counter {
     /// A counter for a single client, whose word nobody renews.
     pub(crate) const fn new(quota: Quota) -> Result<Counter, BuildError> {
         match horizon::fit(quota, 2, "counter") {
+            Ok((window, bits)) => Ok(Counter::with_bits(window, quota.limit(), bits)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A counter for many clients, whose words are renewed: any limit that leaves an epoch.
+    pub(crate) const fn renewed(quota: Quota) -> Result<Counter, BuildError> {
+        match horizon::fit_renewed(quota, 2, "counter") {
             Ok((window, bits)) => Ok(Counter::with_bits(window, quota.limit(), bits)),
             Err(error) => Err(error),
         }
@@ -108,6 +116,25 @@ impl Step for Counter {
     fn forgotten(&self, word: u64) -> u64 {
         let (epoch, ..) = self.unpack(word);
         self.pack(epoch, 0, 0)
+    }
+
+    fn span(&self, word: u64, reference: u64) -> Span {
+        let (epoch, prev, cur) = self.unpack(word);
+        let newest = self.windows.start(epoch, reference);
+        let windows = match (prev, cur) {
+            (0, 0) => 0,
+            (_, 0) => 1,
+            _ => 2,
+        };
+        Span { newest, until: newest.saturating_add(windows * self.windows.length()) }
+    }
+
+    fn longest_life(&self) -> u64 {
+        self.windows.longest_life()
+    }
+
+    fn limit(&self) -> u64 {
+        self.limit
     }
 }
 

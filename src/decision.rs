@@ -91,6 +91,8 @@ pub(crate) enum Standing {
     Known { remaining: u64, next_unit: Option<u64>, full_reset: u64 },
     /// Two counts, whose numbers take a division each.
     Counter(Counts),
+    /// Nothing: the request was allowed without a record.
+    Untracked,
 }
 
 impl Allowed {
@@ -104,7 +106,19 @@ impl Allowed {
         match self.standing {
             Standing::Known { remaining, .. } => remaining,
             Standing::Counter(counts) => counts.remaining(self.limit),
+            Standing::Untracked => 0,
         }
+    }
+
+    pub(crate) const fn untracked(limit: u64) -> Allowed {
+        Allowed { limit, standing: Standing::Untracked }
+    }
+
+    /// Whether the request was recorded; false only where a full limiter lets new clients through
+    /// ([`WhenFull::AllowUntracked`](crate::WhenFull::AllowUntracked)).
+    #[must_use]
+    pub const fn is_tracked(&self) -> bool {
+        !matches!(self.standing, Standing::Untracked)
     }
 
     /// How long until [`remaining`](Self::remaining) grows, if no other request comes; `None` where nothing is used.
@@ -113,6 +127,7 @@ impl Allowed {
         let nanos = match self.standing {
             Standing::Known { next_unit, .. } => next_unit,
             Standing::Counter(counts) => counts.next_unit(self.limit),
+            Standing::Untracked => None,
         };
         match nanos {
             Some(nanos) => Some(Duration::from_nanos(nanos)),
@@ -126,6 +141,7 @@ impl Allowed {
         Duration::from_nanos(match self.standing {
             Standing::Known { full_reset, .. } => full_reset,
             Standing::Counter(counts) => counts.full_reset(),
+            Standing::Untracked => 0,
         })
     }
 }

@@ -45,6 +45,17 @@ pub enum BuildError {
         /// The shortest window at which this limit fits; `None` if a longer window does not help.
         shortest_window: Option<Duration>,
     },
+    /// The limiter is to hold no client at all.
+    NoClients,
+    /// The table for so many clients takes more bytes than it may.
+    TooManyClients {
+        /// The clients that were asked for.
+        asked: usize,
+        /// The most that fit.
+        max_clients: usize,
+        /// The bytes that the table would take when full; `None` beyond the address space.
+        bytes: Option<usize>,
+    },
 }
 
 impl BuildError {
@@ -52,6 +63,8 @@ impl BuildError {
     pub(crate) const fn summary(&self) -> &'static str {
         match self {
             BuildError::ZeroWindow { .. } => "the window of this quota is zero: give it a length",
+            BuildError::NoClients => "`max_clients` is zero: ask for one client at least",
+            BuildError::TooManyClients { .. } => "the table for so many clients is too large: ask for fewer",
             BuildError::WindowTooLong { .. } => "the window of this quota is longer than 100 years: use a shorter one",
             BuildError::DoesNotFit { .. } => {
                 "this limit does not fit the 64-bit word at this window: use a smaller limit or a longer window"
@@ -68,6 +81,15 @@ impl fmt::Display for BuildError {
             }
             BuildError::WindowTooLong { quota, longest } => {
                 write!(f, "`{quota}`: the window is longer than {}; use a shorter one", Window(longest))
+            }
+            BuildError::NoClients => f.write_str(self.summary()),
+            BuildError::TooManyClients { asked, max_clients, bytes } => {
+                write!(f, "a table for {asked} clients takes ")?;
+                match bytes {
+                    Some(bytes) => write!(f, "{bytes} bytes when full")?,
+                    None => f.write_str("more than the address space when full")?,
+                }
+                write!(f, ": ask for at most {max_clients} clients, or raise `max_bytes`")
             }
             BuildError::DoesNotFit { quota, algorithm, largest_limit, shortest_window } => {
                 write!(f, "`{quota}` does not fit the 64-bit word of the {algorithm}: ")?;

@@ -12,7 +12,7 @@ use crate::{
     nanos::Nanos,
     quota::Quota,
     window::{Place, Windows},
-    word::{FROZEN, Step, Stepped},
+    word::{FROZEN, Span, Step, Stepped},
 };
 
 /// The fixed window: at most `L` units in each window `[kW, (k+1)W)` of the clock.
@@ -41,6 +41,14 @@ impl FixedWindow {
     /// A fixed window for a single client, whose word nobody renews.
     pub(crate) const fn new(quota: Quota) -> Result<FixedWindow, BuildError> {
         match horizon::fit(quota, 1, "fixed window") {
+            Ok((window, bits)) => Ok(FixedWindow::with_bits(window, quota.limit(), bits)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A fixed window for many clients, whose words are renewed: any limit that leaves an epoch.
+    pub(crate) const fn renewed(quota: Quota) -> Result<FixedWindow, BuildError> {
+        match horizon::fit_renewed(quota, 1, "fixed window") {
             Ok((window, bits)) => Ok(FixedWindow::with_bits(window, quota.limit(), bits)),
             Err(error) => Err(error),
         }
@@ -92,6 +100,20 @@ impl Step for FixedWindow {
     fn forgotten(&self, word: u64) -> u64 {
         let (epoch, _) = self.unpack(word);
         self.pack(epoch, 0)
+    }
+
+    fn span(&self, word: u64, reference: u64) -> Span {
+        let (epoch, cur) = self.unpack(word);
+        let newest = self.windows.start(epoch, reference);
+        Span { newest, until: if cur == 0 { newest } else { newest.saturating_add(self.windows.length()) } }
+    }
+
+    fn longest_life(&self) -> u64 {
+        self.windows.longest_life()
+    }
+
+    fn limit(&self) -> u64 {
+        self.limit
     }
 }
 

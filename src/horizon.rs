@@ -14,6 +14,9 @@ const SHARED: u32 = 63;
 /// With fewer a distance would have no sign to speak of.
 const FEWEST_EPOCH_BITS: u32 = 3;
 
+/// Eight windows in a quarter of the horizon.
+const FEWEST_RENEWED_BITS: u32 = 5;
+
 /// The window of a quota in nanoseconds, neither zero nor longer than a century.
 pub(crate) const fn window(quota: Quota) -> Result<u64, BuildError> {
     match saturating_nanos(quota.window()) {
@@ -49,6 +52,19 @@ pub(crate) const fn fit(quota: Quota, counts: u32, algorithm: &'static str) -> R
     let epoch = epoch_bits(counts, needed);
     let shortest_window = if epoch < FEWEST_EPOCH_BITS { None } else { Some(rounded_up(CENTURY.div_ceil(1 << epoch))) };
     Err(BuildError::DoesNotFit { quota, algorithm, largest_limit, shortest_window })
+}
+
+/// The same where words are renewed before their epoch wraps, so that a few bits of it are enough.
+pub(crate) const fn fit_renewed(quota: Quota, counts: u32, algorithm: &'static str) -> Result<(u64, u32), BuildError> {
+    let window = match window(quota) {
+        Ok(window) => window,
+        Err(error) => return Err(error),
+    };
+    let (needed, most) = (bits(quota.limit()), (SHARED - FEWEST_RENEWED_BITS) / counts);
+    if needed <= most {
+        return Ok((window, needed));
+    }
+    Err(BuildError::DoesNotFit { quota, algorithm, largest_limit: Some((1 << most) - 1), shortest_window: None })
 }
 
 /// The epoch bits with which windows of this length last a century.

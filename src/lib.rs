@@ -15,6 +15,8 @@
 //! # Map
 //!
 //! * [`Quota`]: what is allowed, `100/1m`.
+//! * [`Limiter`]: the limiter for many clients, made by a [`Builder`]; [`Client`]: one of them, and what it asks;
+//!   [`ClientKey`], [`KeyHash`]: how it is found; [`WhenFull`]: what a new one is answered where there is no room.
 //! * [`Gate`]: the limiter for a single client; [`Request`]: what a request costs and when it is made.
 //! * [`Counter`], [`FixedWindow`]: the algorithms, what each guarantees and its worst case.
 //! * [`Decision`]: the answer, with what remains and how long to wait.
@@ -32,7 +34,9 @@
 //! # How it is built
 //!
 //! From the ground: the windows and their wrapping numbers, the pure steps of the words on them, the engine that runs a
-//! step on an atomic word, the gate that joins it with a clock. One file names atomics, and loom runs all above it.
+//! step on an atomic word, the gate that joins it with a clock; for many clients the arrays of slots, the hazard records
+//! that protect them, the table whose segments move as a whole, and the limiter in front. One file names atomics, and
+//! loom runs all above it.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -48,13 +52,18 @@ macro_rules! const_fn {
     };
 }
 
+mod array;
+mod client;
 mod clock;
 mod counter;
 mod decision;
 mod error;
 mod fixed_window;
 mod gate;
+mod hazard;
 mod horizon;
+mod key;
+mod limiter;
 mod log;
 #[cfg(test)]
 #[path = "../tests/model/mod.rs"]
@@ -63,17 +72,22 @@ mod nanos;
 mod quota;
 mod ring;
 mod sync;
+mod table;
 mod window;
 mod word;
 
+pub use client::Client;
 pub use clock::{Clock, FastClock, ManualClock, SystemClock};
 pub use counter::Counter;
 pub use decision::{Allowed, Decision, Full, Never, Refused};
 pub use error::BuildError;
 pub use fixed_window::FixedWindow;
 pub use gate::{Algorithm, Gate, Request};
+pub use key::{ClientKey, KeyHash, KeyHasher};
+pub use limiter::{Builder, Limiter};
 pub use nanos::Nanos;
 pub use quota::{ParseQuotaError, Quota};
+pub use table::WhenFull;
 
 /// For the tool of this repository, until the log is public: no promise holds here.
 #[doc(hidden)]
@@ -91,8 +105,25 @@ pub mod __tool {
 #[cfg(slidegate_loom)]
 #[doc(hidden)]
 pub mod __loom {
-    pub use crate::sync::ending::{after_steps, spurious};
-    use crate::{BuildError, Counter, FixedWindow, Gate, Quota, horizon};
+    pub use crate::sync::ending::{after_steps, published, spurious};
+    use crate::{BuildError, ClientKey, Clock, Counter, FixedWindow, Gate, Limiter, Quota, WhenFull, horizon};
+
+    /// A limiter of one segment, whose arrays have at most `largest` slots, and whose counts have `bits` bits.
+    pub fn small_counter<C: Clock>(
+        quota: Quota,
+        bits: u32,
+        largest: usize,
+        when_full: WhenFull,
+        clock: C,
+    ) -> Result<Limiter<u64, Counter, C>, BuildError> {
+        let algorithm = Counter::with_bits(horizon::window(quota)?, quota.limit(), bits);
+        Ok(Limiter::of_one_segment(algorithm, largest, when_full, clock))
+    }
+
+    /// The key with this tag, which is also the slot where its probe starts; not 0.
+    pub const fn key(tag: u64) -> ClientKey {
+        ClientKey::from_hash(tag)
+    }
 
     /// A gate whose counts have `bits` bits, and whose epoch has the `63 - 2 * bits` that are left.
     pub fn narrow_counter(quota: Quota, bits: u32) -> Result<Gate<Counter>, BuildError> {

@@ -8,14 +8,55 @@ compile_error!("--cfg slidegate_loom needs the feature `loom`: run the models fr
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("slidegate keeps a client in one 64-bit atomic word, which this target does not have");
 
+use std::sync::atomic::AtomicUsize;
 pub(crate) use std::sync::{
     Arc, OnceLock,
     atomic::{AtomicU64 as ClockReading, Ordering},
 };
 
+/// The bytes that a limiter has allocated; outlives the limiter where a thread still keeps something of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Usage(Arc<AtomicUsize>);
+
+impl Usage {
+    pub(crate) fn add(&self, bytes: usize) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn remove(&self, bytes: usize) {
+        self.0.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 #[cfg(not(slidegate_loom))]
 mod imp {
-    pub(crate) use std::sync::atomic::AtomicPtr;
+    pub(crate) use core::cell::Cell as OwnedCell;
+    pub(crate) use std::sync::atomic::{AtomicPtr, fence};
+
+    /// A static that is made at the start.
+    macro_rules! global {
+        ($name:ident: $type:ty = $value:expr) => {
+            fn $name() -> &'static $type {
+                static GLOBAL: $type = $value;
+                &GLOBAL
+            }
+        };
+    }
+    pub(crate) use global;
+
+    /// A static that each thread has for itself.
+    macro_rules! per_thread {
+        ($name:ident: $type:ty = $value:expr) => {
+            std::thread_local! {
+                static $name: $type = const { $value };
+            }
+        };
+    }
+    pub(crate) use per_thread;
 
     /// The word of a client.
     pub(crate) type AtomicWord = atomic::Atomic<u64>;
@@ -34,7 +75,32 @@ mod imp {
 mod imp {
     use super::{Ordering, ending};
     use core::fmt;
+    pub(crate) use loom::cell::Cell as OwnedCell;
     use loom::sync::atomic;
+    pub(crate) use loom::sync::atomic::fence;
+
+    /// A static that each execution makes anew.
+    macro_rules! global {
+        ($name:ident: $type:ty = $value:expr) => {
+            fn $name() -> &'static $type {
+                loom::lazy_static! {
+                    static ref GLOBAL: $type = $value;
+                }
+                &GLOBAL
+            }
+        };
+    }
+    pub(crate) use global;
+
+    /// A static that each thread has for itself.
+    macro_rules! per_thread {
+        ($name:ident: $type:ty = $value:expr) => {
+            loom::thread_local! {
+                static $name: $type = $value;
+            }
+        };
+    }
+    pub(crate) use per_thread;
 
     pub(crate) struct AtomicWord {
         word: atomic::AtomicU64,
@@ -52,11 +118,30 @@ mod imp {
             self.word.load(order)
         }
 
-        /// Only for the mutants that make an exchange a store.
-        #[allow(dead_code)]
         pub(crate) fn store(&self, word: u64, order: Ordering) {
             ending::before_a_step();
             self.word.store(word, order);
+        }
+
+        pub(crate) fn fetch_or(&self, bits: u64, order: Ordering) -> u64 {
+            ending::before_a_step();
+            self.word.fetch_or(bits, order)
+        }
+
+        pub(crate) fn fetch_sub(&self, less: u64, order: Ordering) -> u64 {
+            ending::before_a_step();
+            self.word.fetch_sub(less, order)
+        }
+
+        pub(crate) fn compare_exchange(
+            &self,
+            current: u64,
+            new: u64,
+            success: Ordering,
+            failure: Ordering,
+        ) -> Result<u64, u64> {
+            ending::before_a_step();
+            self.word.compare_exchange(current, new, success, failure)
         }
 
         pub(crate) fn compare_exchange_weak(
@@ -92,8 +177,6 @@ mod imp {
             self.0.load(order)
         }
 
-        /// Only for the mutants that make an exchange a store.
-        #[allow(dead_code)]
         pub(crate) fn store(&self, pointer: *mut T, order: Ordering) {
             ending::before_a_step();
             self.0.store(pointer, order);
@@ -130,10 +213,24 @@ pub(crate) mod ending {
         static LEFT: Cell<Option<u32>> = Cell::new(None);
     }
 
+    loom::thread_local! {
+        /// The moves that this thread has published.
+        static PUBLISHED: Cell<u32> = Cell::new(0);
+    }
+
+    pub(crate) fn note_publication() {
+        PUBLISHED.with(|published| published.set(published.get() + 1));
+    }
+
+    /// How many moves this thread has published.
+    pub fn published() -> u32 {
+        PUBLISHED.with(Cell::get)
+    }
+
     struct Stopped;
 
     pub(super) fn before_a_step() {
-        let stops = LEFT.with(|left| match left.get() {
+        let stops = LEFT.try_with(|left| match left.get() {
             Some(0) => {
                 // Whatever unwinds may use atomics again.
                 left.set(None);
@@ -144,7 +241,8 @@ pub(crate) mod ending {
                 false
             }
         });
-        if stops {
+        // A thread that is ending is not one that stops.
+        if stops.unwrap_or(false) {
             resume_unwind(Box::new(Stopped));
         }
     }
@@ -156,7 +254,10 @@ pub(crate) mod ending {
         LEFT.with(|left| left.set(None));
         match result {
             Ok(value) => Some(value),
-            Err(payload) if payload.is::<Stopped>() => None,
+            Err(payload) if payload.is::<Stopped>() => {
+                crate::hazard::hold_for_ever();
+                None
+            }
             Err(payload) => resume_unwind(payload),
         }
     }
@@ -168,4 +269,4 @@ pub(crate) mod ending {
     }
 }
 
-pub(crate) use imp::{AtomicPtr, AtomicWord, exclusive};
+pub(crate) use imp::{AtomicPtr, AtomicWord, OwnedCell, exclusive, fence, global, per_thread};

@@ -1,5 +1,7 @@
 //! [`Windows`]: the windows `[kW, (k+1)W)` of a clock, numbered as a word keeps them.
 
+use crate::horizon::CENTURY;
+
 /// The windows of one length, counted from the clock's origin, their numbers kept in a few bits of a word: the epoch.
 ///
 /// An epoch wraps. The distance between a reading's window and a word's is therefore read as a signed number: in the
@@ -32,6 +34,22 @@ impl Windows {
 
     pub(crate) const fn length(self) -> u64 {
         self.length
+    }
+
+    /// The start of the window of `epoch`, read from an instant less than half a horizon away from it.
+    pub(crate) const fn start(self, epoch: u64, reference: u64) -> u64 {
+        let place = self.after(epoch, reference);
+        let into = self.length - place.left;
+        // What is recorded was recorded after the origin.
+        (place.now - into).saturating_sub(place.age.saturating_mul(self.length))
+    }
+
+    /// A quarter of the horizon; for ever where the horizon is more than a century.
+    pub(crate) const fn longest_life(self) -> u64 {
+        let horizon = self.length as u128 * (self.mask as u128 + 1);
+        #[expect(clippy::cast_possible_truncation, reason = "a quarter of less than a century")]
+        let quarter = (horizon / 4) as u64;
+        if horizon >= CENTURY as u128 { u64::MAX } else { quarter }
     }
 
     /// The place of a reading where nothing is recorded.

@@ -3,14 +3,17 @@
 //!
 //! # Orderings
 //!
-//! All Relaxed. A client is one word, only exchanges write it, and an exchange reads the last value in its
-//! modification order; whoever saw a count, or was told of it by another thread, cannot read an older one (coherence).
-//! Nothing else travels with the word.
+//! A word by itself needs none: only exchanges write it, an exchange reads the last value in its modification order, and
+//! whoever saw a count, or was told of it by another thread, cannot read an older one (coherence). The Release of the
+//! exchange is for the table, where a word carries the tag of its client to who freezes it.
 
 use crate::{
     decision::{Allowed, Decision, Never, Refused, Standing},
     nanos::Nanos,
-    sync::{AtomicWord, Ordering::Relaxed},
+    sync::{
+        AtomicWord,
+        Ordering::{Relaxed, Release},
+    },
 };
 use core::fmt;
 
@@ -22,6 +25,62 @@ pub trait Step: fmt::Debug {
     /// The word of the same window with nothing counted in it, so that time does not run backwards. In the first window
     /// after the origin, where it cannot, that is 0, and so it is where the epoch has wrapped to that number.
     fn forgotten(&self, word: u64) -> u64;
+
+    /// When the record in a used word was made and until when it counts, read from an instant not far from it.
+    fn span(&self, word: u64, reference: u64) -> Span;
+
+    /// The time after which a word must not be read any more: a quarter of its horizon, or for ever where that is more
+    /// than a century.
+    fn longest_life(&self) -> u64;
+
+    /// The units of a window.
+    fn limit(&self) -> u64;
+}
+
+/// The time that a record takes up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The start of its newest window.
+    pub(crate) newest: u64,
+    /// The instant from which on nothing of it counts.
+    pub(crate) until: u64,
+}
+
+/// What is asked of a word.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ask {
+    /// The reading, in nanoseconds.
+    pub(crate) now: u64,
+    pub(crate) cost: u64,
+    /// Whether what is allowed is recorded.
+    pub(crate) recording: bool,
+}
+
+impl Ask {
+    /// The same, at the birth of an array at the earliest.
+    pub(crate) fn not_before(self, birth: u64) -> Ask {
+        Ask { now: self.now.max(birth), ..self }
+    }
+}
+
+/// Decides on a word in place, where what is asked may depend on the word; `None` if the request would be allowed and the
+/// word is frozen, so that it cannot be recorded here any more.
+#[inline]
+pub(crate) fn decide(word: &AtomicWord, algorithm: &impl Step, ask: impl Fn(u64) -> Ask) -> Option<Decision> {
+    let mut seen = word.load(Relaxed);
+    loop {
+        let ask = ask(seen);
+        let Stepped { decision, next } = algorithm.step(seen, Nanos::from_nanos(ask.now), ask.cost);
+        let Some(next) = next.filter(|_| ask.recording) else { return Some(decision) };
+        if seen & FROZEN != 0 {
+            return None;
+        }
+        // Release: pairs with the Acquire of the freezing `fetch_or`; carries the tag. Model: a_new_client_meets_a_move.
+        match word.compare_exchange_weak(seen, next, Release, Relaxed) {
+            Ok(_) => return Some(decision),
+            Err(newer) => seen = newer,
+        }
+    }
 }
 
 /// The highest bit of a word: set once and for ever when its place in memory is given up.
@@ -62,20 +121,17 @@ impl Word {
 
     #[inline]
     pub(crate) fn check(&self, algorithm: &impl Step, now: Nanos, cost: u64) -> Decision {
-        let mut seen = self.0.load(Relaxed);
-        loop {
-            let Stepped { decision, next } = algorithm.step(seen, now, cost);
-            let Some(next) = next else { return decision };
-            match self.0.compare_exchange_weak(seen, next, Relaxed, Relaxed) {
-                Ok(_) => return decision,
-                Err(newer) => seen = newer,
-            }
-        }
+        self.decide(algorithm, Ask { now: now.as_nanos(), cost, recording: true })
     }
 
     #[inline]
     pub(crate) fn peek(&self, algorithm: &impl Step, now: Nanos, cost: u64) -> Decision {
-        algorithm.step(self.0.load(Relaxed), now, cost).decision
+        self.decide(algorithm, Ask { now: now.as_nanos(), cost, recording: false })
+    }
+
+    #[inline]
+    fn decide(&self, algorithm: &impl Step, ask: Ask) -> Decision {
+        decide(&self.0, algorithm, |_| ask).unwrap_or_else(|| unreachable!("nobody freezes the word of a gate"))
     }
 
     pub(crate) fn forget(&self, algorithm: &impl Step) {

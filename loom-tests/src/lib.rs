@@ -6,10 +6,12 @@ compile_error!("run from loom-tests/ without RUSTFLAGS, or add `--cfg slidegate_
 
 mod history;
 mod race;
+mod table;
 mod truth;
 
 pub use history::{Answer, Ask, Client, History, Record, Subject};
 pub use race::Race;
+pub use table::{Call, LONG, RACE, SHORT, TableRace, Told, W};
 pub use truth::{CounterTruth, FixedTruth, LogTruth, Truth};
 
 use loom::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -102,7 +102,8 @@ struct Tree {
 impl Tree {
     fn copy(root: &Path) -> Result<Tree, String> {
         let copy = root.join("target/mutants");
-        for folder in ["src", "tests", "benches", "loom-tests/src", "loom-tests/tests", "loom-tests/.cargo"] {
+        for folder in ["src", "tests", "benches", "examples", "loom-tests/src", "loom-tests/tests", "loom-tests/.cargo"]
+        {
             copy_folder(&root.join(folder), &copy.join(folder))?;
         }
         for file in ["README.md", "Cargo.lock", "loom-tests/Cargo.toml", "loom-tests/Cargo.lock"] {

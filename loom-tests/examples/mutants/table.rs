@@ -42,6 +42,18 @@ macro_rules! window {
     };
 }
 
+macro_rules! table {
+    ($name:expr, $find:expr, $replace:expr, $($model:expr),+ $(,)?) => {
+        mutant!($name, "src/table.rs", $find, $replace, $(By::Model("table", $model)),+)
+    };
+}
+
+macro_rules! hazard {
+    ($name:expr, $find:expr, $replace:expr, $($model:expr),+ $(,)?) => {
+        mutant!($name, "src/hazard.rs", $find, $replace, $(By::Model("table", $model)),+)
+    };
+}
+
 macro_rules! log {
     ($name:expr, $find:expr, $replace:expr, $($model:expr),+ $(,)?) => {
         mutant!($name, "src/log.rs", $find, $replace, $(By::Model("log", $model)),+)
@@ -58,11 +70,11 @@ pub const MUTANTS: &[Mutant] = &[
     // The engine of the words.
     word!(
         "word-store",
-        "match self.0.compare_exchange_weak(seen, next, Relaxed, Relaxed) {",
-        "match { self.0.store(next, Relaxed); Ok::<u64, u64>(seen) } {",
+        "match word.compare_exchange_weak(seen, next, Release, Relaxed) {",
+        "match { word.store(next, Release); Ok::<u64, u64>(seen) } {",
         "one_unit_left",
     ),
-    word!("word-lost-is-won", "Err(newer) => seen = newer,", "Err(_) => return decision,", "one_unit_left", "turnover_with_a_running_clock"),
+    word!("word-lost-is-won", "Err(newer) => seen = newer,", "Err(_) => return Some(decision),", "one_unit_left", "turnover_with_a_running_clock"),
     word!("word-retry-with-the-old", "Err(newer) => seen = newer,", "Err(_) => {}", "one_unit_left"),
     word!("forget-writes-0", "algorithm.forgotten(seen)", "algorithm.forgotten(seen) * 0", "forgetting_races_checks"),
     word!(
@@ -73,28 +85,316 @@ pub const MUTANTS: &[Mutant] = &[
     ),
     word!(
         "peek-cached",
-        "algorithm.step(self.0.load(Relaxed), now, cost).decision",
-        "{
+        "let mut seen = word.load(Relaxed);",
+        "let mut seen = word.load(Relaxed);
+        if !ask(seen).recording {
             std::thread_local!(static SEEN: std::cell::Cell<(u64, u64)> = const { std::cell::Cell::new((0, 0)) });
-            let here = (std::ptr::from_ref(self) as u64, self.0.load(Relaxed));
+            let here = (std::ptr::from_ref(word) as u64, seen);
             if SEEN.get().0 != here.0 {
                 SEEN.set(here);
             }
-            algorithm.step(SEEN.get().1, now, cost).decision
+            seen = SEEN.get().1;
         }",
         "no_request_reads_a_stale_count",
     ),
     word!(
         "word-locked",
-        "match self.0.compare_exchange_weak(seen, next, Relaxed, Relaxed) {",
-        "while self.0.load(Relaxed) & FROZEN != 0 {}
-            match self.0.compare_exchange_weak(seen, seen | FROZEN, Relaxed, Relaxed).inspect(|_| self.0.store(next, Relaxed)) {",
+        "if seen & FROZEN != 0 {
+            return None;
+        }",
+        "while seen & FROZEN != 0 {
+            seen = word.load(Relaxed);
+        }
+        if word.compare_exchange_weak(seen, seen | FROZEN, Relaxed, Relaxed).is_ok() {
+            word.store(next, Relaxed);
+            return Some(decision);
+        }",
         "a_thread_stops",
     ),
     // The clamp.
     window!("clamp-dropped", "if age <= self.mask >> 1 {", "if age <= self.mask {", "late_by_one_window", "late_by_two_windows", "late_by_many_windows", "fixed_window_late_and_fresh"),
     window!("late-by-two-only", "if age <= self.mask >> 1 {", "if age <= self.mask - 2 {", "late_by_three_windows"),
     window!("late-keeps-its-reading", "Place { now: start, epoch,", "Place { now, epoch,", "late_by_one_window"),
+    // The moves of the table.
+    table!(
+        "words-not-frozen",
+        "slot.word.fetch_or(FROZEN, Acquire);",
+        "slot.word.load(Acquire);",
+        "a_check_meets_a_move",
+    ),
+    table!(
+        "own-word-frozen-only",
+        "let word = slot.word.fetch_or(FROZEN, Acquire);",
+        "let own = matches!(purpose, Purpose::Decide(key, _) if key == slot.tag.load(Relaxed));
+                let word = if own { slot.word.fetch_or(FROZEN, Acquire) } else { slot.word.load(Acquire) };",
+        "a_check_meets_a_move",
+    ),
+    table!(
+        "freeze-store",
+        "let word = slot.word.fetch_or(FROZEN, Acquire);",
+        "let word = slot.word.load(Acquire);
+                slot.word.store(word | FROZEN, Relaxed);",
+        "a_check_meets_a_move",
+    ),
+    table!(
+        "tag-read-before-the-freeze",
+        "let word = slot.word.fetch_or(FROZEN, Acquire);",
+        "let tag = slot.tag.load(Relaxed);
+                let word = slot.word.fetch_or(FROZEN, Acquire);
+                if tag == 0 {
+                    slot.word.store(FROZEN, Relaxed);
+                }",
+        "a_new_client_meets_a_move",
+    ),
+    mutant!(
+        "frozen-not-looked-at",
+        "src/word.rs",
+        "if seen & FROZEN != 0 {
+            return None;
+        }",
+        "",
+        By::Model("table", "a_check_meets_a_move"),
+    ),
+    mutant!(
+        "word-store-in-a-table",
+        "src/word.rs",
+        "match word.compare_exchange_weak(seen, next, Release, Relaxed) {",
+        "match { word.store(next, Release); Ok::<u64, u64>(seen) } {",
+        By::Model("table", "first_sight"),
+        By::Model("table", "a_check_meets_a_move"),
+    ),
+    table!(
+        "publication-store",
+        "if segment.compare_exchange(address, new, Release, Relaxed).is_err() {",
+        "let _ = address;
+        segment.store(new, Release);
+        if false {",
+        "two_movers",
+        "no_array_yet_for_two",
+    ),
+    table!(
+        "loser-publishes",
+        "if segment.compare_exchange(address, new, Release, Relaxed).is_err() {",
+        "let mut expected = address;
+        while let Err(newer) = segment.compare_exchange(expected, new, Release, Relaxed) {
+            expected = newer;
+        }
+        if false {",
+        "two_movers",
+        "no_array_yet_for_two",
+    ),
+    table!(
+        "claim-store",
+        "match slot.tag.compare_exchange(0, key, Relaxed, Relaxed) {",
+        "match { slot.tag.store(key, Relaxed); Ok::<u64, u64>(0) } {",
+        "same_home_slot",
+    ),
+    table!("lost-claim-not-compared", "Err(winner) => tag = winner,", "Err(_) => continue,", "first_sight"),
+    table!(
+        "dead-slot-given-away",
+        "            if tag == key {
+                place = Place::Slot(slot);",
+        "            if tag != key && ask.recording && self.until(slot.word.load(Relaxed), array.birth()) <= ask.now {
+                slot.tag.store(key, Relaxed);
+                tag = key;
+            }
+            if tag == key {
+                place = Place::Slot(slot);",
+        "two_new_clients_and_room_for_one",
+    ),
+    table!(
+        "set-aside-is-taken",
+        "if seen < full_at(array.capacity()) {",
+        "if seen < 1 {",
+        "room_for_all_three",
+        "stopped_in_a_claim",
+    ),
+    table!("full-without-a-look-for-the-dead", "if until <= now || tag == key {", "if tag == key {", "a_dead_client_makes_room"),
+    // Births.
+    table!(
+        "no-birth",
+        "match Private::new(self.fitting(count), birth, &self.usage) {",
+        "match Private::new(self.fitting(count), 0, &self.usage) {",
+        "a_forgotten_client_returns_late",
+        "forget_all_keeps_the_time",
+    ),
+    table!(
+        "birth-not-used",
+        "{ ask } else { ask.not_before(birth) }",
+        "{ ask } else { let _ = birth; ask }",
+        "a_forgotten_client_returns_late",
+        "late_by_a_horizon",
+    ),
+    table!(
+        "birth-before-the-forgotten",
+        "birth = birth.max(self.span(word, old_birth).map_or(0, |span| span.newest));",
+        "let _ = word;",
+        "forgotten_by_a_late_thread",
+    ),
+    table!(
+        "judged-by-a-later-clock",
+        "let lives = |word: u64| self.until(word, old_birth) > birth;",
+        "let lives = |word: u64| self.until(word, old_birth) > birth + 4;",
+        "sweep",
+    ),
+    mutant!(
+        "dropped-a-window-early",
+        "src/counter.rs",
+        "            _ => 2,
+        };
+        Span",
+        "            _ => 1,
+        };
+        Span",
+        By::Model("table", "moved_by_age"),
+    ),
+    table!(
+        "forget-writes-0-in-place",
+        "if !used || self.renew(record, segment, Some(array), now, Purpose::Forget(key)).is_some() {",
+        "let own = array.probe(key).filter(|slot| slot.tag.load(Relaxed) == key);
+            own.for_each(|slot| slot.word.store(0, Relaxed));
+            if now > 0 || used {",
+        "a_forgotten_client_returns_late",
+    ),
+    table!(
+        "forget-all-to-null",
+        "if self.renew(record, segment, Some(array), now, Purpose::ForgetAll).is_some() {",
+        "let _ = now;
+                if segment.compare_exchange(array.as_raw().as_ptr(), null_mut(), Release, Relaxed).is_ok() {",
+        "forget_all_keeps_the_time",
+    ),
+    table!(
+        "copy-read-from-the-reading",
+        "let lives = |word: u64| self.until(word, old_birth) > birth;",
+        "let lives = |word: u64| self.until(word, birth) > birth;",
+        "idle_for_a_horizon",
+    ),
+    table!(
+        "no-move-by-age",
+        "now - array.birth() >= self.longest_life",
+        "now - array.birth() >= self.longest_life && now == u64::MAX",
+        "idle_for_a_horizon",
+    ),
+    // The mover's own request.
+    table!(
+        "mover-retries",
+        "        if let Some((key, word)) = own {
+            copy.insert(key, word);
+        }
+        copy.array().shared().store(shared_next, Relaxed);
+        self.publish(record, segment, old, copy).then_some(decision)",
+        "        if let Some((key, _)) = own {
+            if let Some(slot) = live().find(|slot| slot.tag.load(Relaxed) == key) {
+                copy.insert(key, slot.word.load(Relaxed) & !FROZEN);
+            }
+        }
+        let _ = shared_next;
+        copy.array().shared().store(shared, Relaxed);
+        let published = self.publish(record, segment, old, copy);
+        (published && !matches!(purpose, Purpose::Decide(..))).then_some(decision)",
+        "two_new_clients_and_room_for_one",
+    ),
+    table!(
+        "known-mover-retries",
+        "        if let Some((key, word)) = own {
+            copy.insert(key, word);
+        }
+        copy.array().shared().store(shared_next, Relaxed);
+        self.publish(record, segment, old, copy).then_some(decision)",
+        "        let mut known = false;
+        if let Some((key, mut word)) = own {
+            if let Some(slot) = live().find(|slot| slot.tag.load(Relaxed) == key) {
+                known = true;
+                word = slot.word.load(Relaxed) & !FROZEN;
+            }
+            copy.insert(key, word);
+        }
+        copy.array().shared().store(shared_next, Relaxed);
+        (self.publish(record, segment, old, copy) && !known).then_some(decision)",
+        "a_check_meets_a_move",
+    ),
+    table!(
+        "own-record-left-out",
+        "        if let Some((key, word)) = own {
+            copy.insert(key, word);
+        }",
+        "",
+        "no_array_yet",
+        "two_new_clients_and_room_for_one",
+    ),
+    table!(
+        "shared-not-carried",
+        "copy.array().shared().store(shared_next, Relaxed);",
+        "let _ = shared_next;",
+        "sharing_through_a_move",
+    ),
+    table!(
+        "shared-not-frozen",
+        "let shared = old.shared().fetch_or(FROZEN, Acquire);",
+        "let shared = old.shared().load(Acquire);",
+        "sharing_through_a_move",
+    ),
+    // Hazards.
+    table!(
+        "released-before-the-publication",
+        "let old_birth = old.map_or(0, Array::birth);",
+        "record.release();
+        let old_birth = old.map_or(0, Array::birth);",
+        "hazards_of_publishers",
+    ),
+    hazard!("freed-without-a-look", "if self.is_read(retired.as_ptr()) {", "if false {", "hazards", "stopped_in_a_check"),
+    hazard!("hazard-not-validated", "let present = pointer.load(Acquire);", "let present = seen;", "hazards"),
+    hazard!(
+        "fence-of-the-reader-dropped",
+        "// SeqCst: pairs with the fence in `retire`.
+            fence(SeqCst);",
+        "",
+        "hazards",
+    ),
+    hazard!(
+        "fence-of-the-publisher-dropped",
+        "// SeqCst: pairs with the fence in `protect`. It comes after the exchange that took the pointer away.
+        fence(SeqCst);",
+        "",
+        "hazards",
+    ),
+    hazard!(
+        "record-given-back-relaxed",
+        "self.0.taken.store(0, Release);",
+        "self.0.taken.store(0, Relaxed);",
+        "records_pass_on",
+    ),
+    Mutant {
+        name: "pointer-load-relaxed",
+        file: "src/hazard.rs",
+        find: "let present = pointer.load(Acquire);",
+        replace: "let present = pointer.load(Relaxed);",
+        by: &[By::Model("table", "no_array_yet")],
+        blind: Some(
+            "the fence makes the first load an Acquire, so this one matters only where a freed address is used again \
+             between the two; in the models a freed array stays, so no address is",
+        ),
+    },
+    // Orderings of the table.
+    table!(
+        "freeze-relaxed",
+        "slot.word.fetch_or(FROZEN, Acquire);",
+        "slot.word.fetch_or(FROZEN, Relaxed);",
+        "a_new_client_meets_a_move",
+    ),
+    mutant!(
+        "word-exchange-relaxed",
+        "src/word.rs",
+        "match word.compare_exchange_weak(seen, next, Release, Relaxed) {",
+        "match word.compare_exchange_weak(seen, next, Relaxed, Relaxed) {",
+        By::Model("table", "a_new_client_meets_a_move"),
+    ),
+    table!(
+        "publication-relaxed",
+        "if segment.compare_exchange(address, new, Release, Relaxed).is_err() {",
+        "if segment.compare_exchange(address, new, Relaxed, Relaxed).is_err() {",
+        "no_array_yet",
+    ),
     // Orderings of the log.
     log!(
         "top-load-relaxed",
@@ -279,7 +579,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant!(
         "refused-charges",
         "src/word.rs",
-        "let Some(next) = next else { return decision };",
+        "let Some(next) = next.filter(|_| ask.recording) else { return Some(decision) };",
         "let next = next.unwrap_or(seen.wrapping_add(1));",
         By::Test("cases", "rules::peeks_and_refusals_change_nothing"),
     ),
