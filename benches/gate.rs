@@ -1,7 +1,7 @@
 //! Checks per second of a gate, one thread: each algorithm, allowed and refused apart, with and without the clock.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use slidegate::{__tool::log_gate, Algorithm, Clock, FastClock, Gate, Nanos, Quota, SystemClock};
+use slidegate::{Algorithm, Clock, FastClock, Gate, Nanos, Quota, SystemClock};
 use std::{hint::black_box, time::Duration};
 
 fn gates(criterion: &mut Criterion) {
@@ -9,7 +9,7 @@ fn gates(criterion: &mut Criterion) {
     let second = |limit| Quota::new(limit, Duration::from_secs(1));
     bench(criterion, "counter", |quota| Gate::try_counter(quota).unwrap(), second(32_767));
     bench(criterion, "fixed_window", |quota| Gate::try_fixed_window(quota).unwrap(), second(1 << 30));
-    bench(criterion, "log", |quota| log_gate(quota).unwrap(), second(100));
+    bench(criterion, "log", |quota| Gate::try_log(quota).unwrap(), second(100));
 }
 
 fn bench<A: Algorithm>(criterion: &mut Criterion, name: &str, make: impl Fn(Quota) -> Gate<A>, quota: Quota) {

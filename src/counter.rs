@@ -13,13 +13,12 @@
 //! ```
 
 use crate::{
-    decision::Standing,
+    decision::{Standing, Waiting},
     error::BuildError,
     horizon,
-    nanos::Nanos,
     quota::Quota,
     window::{Place, Windows},
-    word::{FROZEN, Span, Step, Stepped},
+    word::{Ask, FROZEN, Span, Step, Stepped},
 };
 
 /// The sliding counter: the count of this window plus the previous one's, weighted by what is left of it.
@@ -43,13 +42,13 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct Counter {
     windows: Windows,
-    limit: u64,
+    /// The largest limit.
+    ceiling: u64,
     /// Bits of one count.
     bits: u32,
 }
 
 impl Counter {
-    /// A counter for a single client, whose word nobody renews.
     pub(crate) const fn new(quota: Quota) -> Result<Counter, BuildError> {
         match horizon::fit(quota, 2, "counter") {
             Ok((window, bits)) => Ok(Counter::with_bits(window, quota.limit(), bits)),
@@ -57,17 +56,14 @@ impl Counter {
         }
     }
 
-    /// A counter for many clients, whose words are renewed: any limit that leaves an epoch.
-    pub(crate) const fn renewed(quota: Quota) -> Result<Counter, BuildError> {
-        match horizon::fit_renewed(quota, 2, "counter") {
-            Ok((window, bits)) => Ok(Counter::with_bits(window, quota.limit(), bits)),
-            Err(error) => Err(error),
-        }
+    /// A quarter of the horizon; for ever where the horizon is more than a century.
+    pub(crate) const fn longest_life(&self) -> u64 {
+        self.windows.longest_life()
     }
 
     /// A counter whose counts have `bits` bits, however short a horizon that leaves the epoch.
-    pub(crate) const fn with_bits(window: u64, limit: u64, bits: u32) -> Counter {
-        Counter { windows: Windows::new(window, horizon::epoch_bits(2, bits)), limit, bits }
+    pub(crate) const fn with_bits(window: u64, ceiling: u64, bits: u32) -> Counter {
+        Counter { windows: Windows::new(window, horizon::epoch_bits(2, bits)), ceiling, bits }
     }
 
     /// The epoch, the previous count and the current count of a word.
@@ -97,20 +93,19 @@ impl Counter {
 }
 
 impl Step for Counter {
-    #[inline]
-    fn step(&self, word: u64, now: Nanos, cost: u64) -> Stepped {
-        let (place, counts) = self.counts(word, now.as_nanos());
-        if cost > self.limit {
-            return Stepped::never(self.limit, counts.remaining(self.limit));
+    #[inline(always)] // as `Client::decide`
+    #[expect(clippy::cast_possible_truncation, reason = "a cost below the limit, which has at most 30 bits")]
+    fn step(&self, word: u64, Ask { now, cost, limit, .. }: Ask) -> Stepped {
+        let (place, counts) = self.counts(word, now);
+        if cost > limit {
+            return Stepped::never(limit, counts.remaining(limit));
         }
-        if !counts.fits(self.limit, cost) {
-            let at = Nanos::from_nanos(place.now);
-            return Stepped::refused(self.limit, counts.remaining(self.limit), counts.wait(self.limit, cost), at);
+        if !counts.fits(limit, cost) {
+            return Stepped::refused(limit, Waiting::Counter { counts, cost: cost as u32 }, place.now);
         }
-        #[expect(clippy::cast_possible_truncation, reason = "it fits below the limit, which has at most 30 bits")]
         let counts = Counts { cur: counts.cur + cost as u32, ..counts };
         let next = if cost == 0 { None } else { Some(self.pack(place.epoch, counts.prev, counts.cur)) };
-        Stepped::allowed(self.limit, Standing::Counter(counts), next)
+        Stepped::allowed(limit, Standing::Counter(counts), next)
     }
 
     fn forgotten(&self, word: u64) -> u64 {
@@ -130,11 +125,11 @@ impl Step for Counter {
     }
 
     fn longest_life(&self) -> u64 {
-        self.windows.longest_life()
+        Counter::longest_life(self)
     }
 
-    fn limit(&self) -> u64 {
-        self.limit
+    fn ceiling(&self) -> u64 {
+        self.ceiling
     }
 }
 

@@ -61,7 +61,7 @@ impl Decision {
     pub const fn remaining(&self) -> u64 {
         match self {
             Decision::Allowed(allowed) => allowed.remaining(),
-            Decision::Refused(refused) => refused.remaining,
+            Decision::Refused(refused) => refused.remaining(),
             Decision::Never(never) => never.remaining,
             Decision::Full(_) => 0,
         }
@@ -158,19 +158,33 @@ impl fmt::Debug for Allowed {
 }
 
 /// A request that must wait.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Refused {
     limit: u64,
-    remaining: u64,
-    /// Nanoseconds.
-    wait: u64,
+    waiting: Waiting,
     /// The effective now of the decision.
     now: Nanos,
 }
 
+/// What a refusal carries, to derive its numbers from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Waiting {
+    /// Numbers that the decision found on its way; the wait in nanoseconds.
+    Known { remaining: u64, wait: u64 },
+    /// Two counts, whose numbers take a division each, and the cost that did not fit.
+    Counter { counts: Counts, cost: u32 },
+}
+
 impl Refused {
-    pub(crate) const fn new(limit: u64, remaining: u64, wait: u64, now: Nanos) -> Refused {
-        Refused { limit, remaining, wait, now }
+    pub(crate) const fn new(limit: u64, waiting: Waiting, now: Nanos) -> Refused {
+        Refused { limit, waiting, now }
+    }
+
+    const fn remaining(&self) -> u64 {
+        match self.waiting {
+            Waiting::Known { remaining, .. } => remaining,
+            Waiting::Counter { counts, .. } => counts.remaining(self.limit),
+        }
     }
 
     /// The smallest wait after which the same request is allowed, if no other comes: neither too early nor too late.
@@ -179,13 +193,26 @@ impl Refused {
     /// client where the reading lies behind it.
     #[must_use]
     pub const fn retry_after(&self) -> Duration {
-        Duration::from_nanos(self.wait)
+        Duration::from_nanos(match self.waiting {
+            Waiting::Known { wait, .. } => wait,
+            Waiting::Counter { counts, cost } => counts.wait(self.limit, cost as u64),
+        })
     }
 
     /// The instant at which that wait is over, at most [`Nanos::MAX`].
     #[must_use]
     pub const fn retry_at(&self) -> Nanos {
         self.now.saturating_add(self.retry_after())
+    }
+}
+
+impl fmt::Debug for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Refused")
+            .field("limit", &self.limit)
+            .field("remaining", &self.remaining())
+            .field("retry_after", &self.retry_after())
+            .finish_non_exhaustive()
     }
 }
 

@@ -12,11 +12,10 @@ use core::{fmt, time::Duration};
 /// let error = Gate::try_counter(Quota::new(5, Duration::ZERO)).unwrap_err();
 /// assert_eq!(error.to_string(), "`5/0s`: the window is zero; give it a length, as in `5/1s`");
 ///
-/// let error = Gate::try_counter(Quota::new(1_000_000, Duration::from_millis(1))).unwrap_err();
+/// let error = Gate::try_counter(Quota::per_second(1_000_000_000)).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "`1000000/1ms` does not fit the 64-bit word of the counter: use a limit of at most 1023 at this window, \
-///      or a window of at least 377s for this limit"
+///     "`1000000000/1s` does not fit the 64-bit word of the counter: use a limit of at most 536870911 at this window"
 /// );
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,10 +39,8 @@ pub enum BuildError {
         quota: Quota,
         /// The algorithm whose word is too small.
         algorithm: &'static str,
-        /// The largest limit that fits at this window; `None` if none does.
-        largest_limit: Option<u64>,
-        /// The shortest window at which this limit fits; `None` if a longer window does not help.
-        shortest_window: Option<Duration>,
+        /// The largest limit that fits at this window.
+        largest_limit: u64,
     },
     /// The limiter is to hold no client at all.
     NoClients,
@@ -51,10 +48,12 @@ pub enum BuildError {
     TooManyClients {
         /// The clients that were asked for.
         asked: usize,
-        /// The most that fit.
+        /// The most that fit; 0 where not even the smallest table does.
         max_clients: usize,
         /// The bytes that the table would take when full; `None` beyond the address space.
         bytes: Option<usize>,
+        /// Whether most of it is the cells of logs.
+        cells: bool,
     },
 }
 
@@ -67,7 +66,7 @@ impl BuildError {
             BuildError::TooManyClients { .. } => "the table for so many clients is too large: ask for fewer",
             BuildError::WindowTooLong { .. } => "the window of this quota is longer than 100 years: use a shorter one",
             BuildError::DoesNotFit { .. } => {
-                "this limit does not fit the 64-bit word at this window: use a smaller limit or a longer window"
+                "this limit does not fit the 64-bit word at this window: use a smaller limit"
             }
         }
     }
@@ -83,29 +82,43 @@ impl fmt::Display for BuildError {
                 write!(f, "`{quota}`: the window is longer than {}; use a shorter one", Window(longest))
             }
             BuildError::NoClients => f.write_str(self.summary()),
-            BuildError::TooManyClients { asked, max_clients, bytes } => {
+            BuildError::TooManyClients { asked, max_clients, bytes, cells } => {
                 write!(f, "a table for {asked} clients takes ")?;
                 match bytes {
-                    Some(bytes) => write!(f, "{bytes} bytes when full")?,
-                    None => f.write_str("more than the address space when full")?,
+                    Some(bytes) => write!(f, "{bytes} bytes when full: ")?,
+                    None => f.write_str("more than the address space when full: ")?,
                 }
-                write!(f, ": ask for at most {max_clients} clients, or raise `max_bytes`")
-            }
-            BuildError::DoesNotFit { quota, algorithm, largest_limit, shortest_window } => {
-                write!(f, "`{quota}` does not fit the 64-bit word of the {algorithm}: ")?;
-                match (largest_limit, shortest_window) {
-                    (Some(limit), Some(window)) => write!(
-                        f,
-                        "use a limit of at most {limit} at this window, or a window of at least {} for this limit",
-                        Window(window)
-                    ),
-                    (Some(limit), None) => write!(f, "use a limit of at most {limit} at this window"),
-                    (None, Some(window)) => write!(f, "use a window of at least {} for this limit", Window(window)),
-                    (None, None) => f.write_str("use a smaller limit and a longer window"),
+                if max_clients > 0 {
+                    write!(f, "ask for at most {max_clients} clients, or ")?;
                 }
+                f.write_str("raise `max_bytes`")?;
+                if cells { f.write_str(", or use the counter") } else { Ok(()) }
             }
+            BuildError::DoesNotFit { quota, algorithm, largest_limit } => write!(
+                f,
+                "`{quota}` does not fit the 64-bit word of the {algorithm}: \
+                 use a limit of at most {largest_limit} at this window"
+            ),
         }
     }
 }
 
 impl std::error::Error for BuildError {}
+
+/// A limit above the ceiling that a limiter was built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AboveCeiling {
+    /// What was asked for.
+    pub limit: u64,
+    /// The largest that works; [`Builder::ceiling`](crate::Builder::ceiling) raises it.
+    pub ceiling: u64,
+}
+
+impl fmt::Display for AboveCeiling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a limit of {} is above the ceiling of {}", self.limit, self.ceiling)
+    }
+}
+
+impl std::error::Error for AboveCeiling {}

@@ -6,13 +6,12 @@
 //! ```
 
 use crate::{
-    decision::Standing,
+    decision::{Standing, Waiting},
     error::BuildError,
     horizon,
-    nanos::Nanos,
     quota::Quota,
     window::{Place, Windows},
-    word::{FROZEN, Span, Step, Stepped},
+    word::{Ask, FROZEN, Span, Step, Stepped},
 };
 
 /// The fixed window: at most `L` units in each window `[kW, (k+1)W)` of the clock.
@@ -32,13 +31,13 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct FixedWindow {
     windows: Windows,
-    limit: u64,
+    /// The largest limit.
+    ceiling: u64,
     /// Bits of the count.
     bits: u32,
 }
 
 impl FixedWindow {
-    /// A fixed window for a single client, whose word nobody renews.
     pub(crate) const fn new(quota: Quota) -> Result<FixedWindow, BuildError> {
         match horizon::fit(quota, 1, "fixed window") {
             Ok((window, bits)) => Ok(FixedWindow::with_bits(window, quota.limit(), bits)),
@@ -46,17 +45,14 @@ impl FixedWindow {
         }
     }
 
-    /// A fixed window for many clients, whose words are renewed: any limit that leaves an epoch.
-    pub(crate) const fn renewed(quota: Quota) -> Result<FixedWindow, BuildError> {
-        match horizon::fit_renewed(quota, 1, "fixed window") {
-            Ok((window, bits)) => Ok(FixedWindow::with_bits(window, quota.limit(), bits)),
-            Err(error) => Err(error),
-        }
+    /// A quarter of the horizon; for ever where the horizon is more than a century.
+    pub(crate) const fn longest_life(&self) -> u64 {
+        self.windows.longest_life()
     }
 
     /// A fixed window whose count has `bits` bits, however short a horizon that leaves the epoch.
-    pub(crate) const fn with_bits(window: u64, limit: u64, bits: u32) -> FixedWindow {
-        FixedWindow { windows: Windows::new(window, horizon::epoch_bits(1, bits)), limit, bits }
+    pub(crate) const fn with_bits(window: u64, ceiling: u64, bits: u32) -> FixedWindow {
+        FixedWindow { windows: Windows::new(window, horizon::epoch_bits(1, bits)), ceiling, bits }
     }
 
     /// The epoch and the count of a word.
@@ -77,15 +73,15 @@ impl FixedWindow {
 }
 
 impl Step for FixedWindow {
-    #[inline]
-    fn step(&self, word: u64, now: Nanos, cost: u64) -> Stepped {
-        let (place, cur) = self.count(word, now.as_nanos());
-        let remaining = self.limit.saturating_sub(cur);
-        if cost > self.limit {
-            return Stepped::never(self.limit, remaining);
+    #[inline(always)] // as `Client::decide`
+    fn step(&self, word: u64, Ask { now, cost, limit, .. }: Ask) -> Stepped {
+        let (place, cur) = self.count(word, now);
+        let remaining = limit.saturating_sub(cur);
+        if cost > limit {
+            return Stepped::never(limit, remaining);
         }
-        let Some(remaining) = self.limit.checked_sub(cur).and_then(|remaining| remaining.checked_sub(cost)) else {
-            return Stepped::refused(self.limit, remaining, place.left, Nanos::from_nanos(place.now));
+        let Some(remaining) = limit.checked_sub(cur).and_then(|remaining| remaining.checked_sub(cost)) else {
+            return Stepped::refused(limit, Waiting::Known { remaining, wait: place.left }, place.now);
         };
         let next = if cost == 0 { None } else { Some(self.pack(place.epoch, cur + cost)) };
         let used = cur + cost > 0;
@@ -94,7 +90,7 @@ impl Step for FixedWindow {
             next_unit: used.then_some(place.left),
             full_reset: if used { place.left } else { 0 },
         };
-        Stepped::allowed(self.limit, standing, next)
+        Stepped::allowed(limit, standing, next)
     }
 
     fn forgotten(&self, word: u64) -> u64 {
@@ -109,11 +105,11 @@ impl Step for FixedWindow {
     }
 
     fn longest_life(&self) -> u64 {
-        self.windows.longest_life()
+        FixedWindow::longest_life(self)
     }
 
-    fn limit(&self) -> u64 {
-        self.limit
+    fn ceiling(&self) -> u64 {
+        self.ceiling
     }
 }
 

@@ -1,71 +1,31 @@
 //! [`Gate`]: a limiter for a single client.
 
 use crate::{
+    algorithm::Algorithm,
     clock::{Clock, FastClock},
     counter::Counter,
-    decision::Decision,
+    decision::{Decision, Full},
     error::BuildError,
     fixed_window::FixedWindow,
-    log::{Log, Stamps},
+    hazard::with_record,
+    log::Log,
     nanos::Nanos,
     quota::Quota,
-    word::{Step, Word},
+    sync::AtomicWord,
+    table::{Segment, Table},
+    word::Ask,
 };
 use core::fmt;
-
-/// An algorithm: how a client's requests are remembered and weighed.
-///
-/// Implemented by [`Counter`] and [`FixedWindow`]; sealed, since the proofs are about the algorithms of this crate.
-pub trait Algorithm: sealed::Decide {}
-
-impl<A: sealed::Decide> Algorithm for A {}
-
-mod sealed {
-    use super::{Decision, Log, Nanos, Stamps, Step, Word, fmt};
-
-    pub trait Decide: fmt::Debug {
-        /// All that is remembered of a client.
-        type Memory: fmt::Debug;
-
-        fn check(&self, memory: &Self::Memory, now: Nanos, cost: u64) -> Decision;
-
-        fn peek(&self, memory: &Self::Memory, now: Nanos, cost: u64) -> Decision;
-    }
-
-    impl<A: Step> Decide for A {
-        type Memory = Word;
-
-        #[inline]
-        fn check(&self, word: &Word, now: Nanos, cost: u64) -> Decision {
-            word.check(self, now, cost)
-        }
-
-        #[inline]
-        fn peek(&self, word: &Word, now: Nanos, cost: u64) -> Decision {
-            word.peek(self, now, cost)
-        }
-    }
-
-    impl Decide for Log {
-        type Memory = Stamps;
-
-        #[inline]
-        fn check(&self, stamps: &Stamps, now: Nanos, cost: u64) -> Decision {
-            self.check(stamps, now, cost)
-        }
-
-        #[inline]
-        fn peek(&self, stamps: &Stamps, now: Nanos, cost: u64) -> Decision {
-            self.peek(stamps, now, cost)
-        }
-    }
-}
 
 /// A limiter for a single client: a service as a whole, a tenant, a device.
 ///
 /// Lock-free, by shared reference, and `const`, so that it can be a static; a quota that does not fit then fails to
 /// compile. A check is a reading of the clock, one load and, if the request is allowed, one compare-and-swap, repeated
 /// only where another request was recorded in between: a thread that is stopped anywhere holds up nobody.
+///
+/// That is so where the word tells a century apart, which it does for the counter up to 8,191 a second, say. Where it does
+/// not, and for the log, what is remembered is renewed on the way: a check then protects it like that of a
+/// [`Limiter`](crate::Limiter), and the first one allocates.
 ///
 /// ```
 /// use slidegate::{Counter, Gate, Quota};
@@ -82,16 +42,19 @@ mod sealed {
 ///
 /// ```compile_fail,E0080
 /// use slidegate::{Counter, Gate, Quota};
-/// use std::time::Duration;
 ///
-/// static ALL: Gate<Counter> = Gate::counter(Quota::new(1_000_000, Duration::from_millis(1)));
+/// static ALL: Gate<Counter> = Gate::counter(Quota::per_second(1_000_000_000));
 /// ```
-#[derive(Debug)]
 pub struct Gate<A: Algorithm, C = FastClock> {
-    algorithm: A,
-    memory: A::Memory,
+    /// What is remembered, where a word tells a century apart.
+    word: AtomicWord,
+    /// Else it is here.
+    table: Table<A, [Segment; 1]>,
     clock: C,
 }
+
+/// The key of the only client.
+const KEY: u64 = 1;
 
 impl Gate<Counter> {
     const_fn! {
@@ -103,7 +66,7 @@ impl Gate<Counter> {
         #[must_use]
         pub const fn counter(quota: Quota) -> Gate<Counter> {
             match Counter::new(quota) {
-                Ok(algorithm) => Gate::of_word(algorithm),
+                Ok(algorithm) => Gate::of(algorithm, quota.limit(), algorithm.longest_life()),
                 Err(error) => panic!("{}", error.summary()),
             }
         }
@@ -113,10 +76,10 @@ impl Gate<Counter> {
     ///
     /// # Errors
     ///
-    /// If the window is zero or longer than 100 years, or the limit too large for a word that tells 100 years apart.
+    /// If the window is zero or longer than 100 years, or the limit too large for the word.
     pub fn try_counter(quota: Quota) -> Result<Gate<Counter>, BuildError> {
         FastClock::calibrate();
-        Counter::new(quota).map(Gate::of_word)
+        Counter::new(quota).map(|algorithm| Gate::of(algorithm, quota.limit(), algorithm.longest_life()))
     }
 }
 
@@ -130,7 +93,7 @@ impl Gate<FixedWindow> {
         #[must_use]
         pub const fn fixed_window(quota: Quota) -> Gate<FixedWindow> {
             match FixedWindow::new(quota) {
-                Ok(algorithm) => Gate::of_word(algorithm),
+                Ok(algorithm) => Gate::of(algorithm, quota.limit(), algorithm.longest_life()),
                 Err(error) => panic!("{}", error.summary()),
             }
         }
@@ -140,39 +103,58 @@ impl Gate<FixedWindow> {
     ///
     /// # Errors
     ///
-    /// If the window is zero or longer than 100 years, or the limit too large for a word that tells 100 years apart.
+    /// If the window is zero or longer than 100 years, or the limit too large for the word.
     pub fn try_fixed_window(quota: Quota) -> Result<Gate<FixedWindow>, BuildError> {
         FastClock::calibrate();
-        FixedWindow::new(quota).map(Gate::of_word)
-    }
-}
-
-impl<A: Step> Gate<A> {
-    const_fn! {
-        pub(crate) const fn of_word(algorithm: A) -> Gate<A> {
-            Gate { algorithm, memory: Word::new(), clock: FastClock }
-        }
+        FixedWindow::new(quota).map(|algorithm| Gate::of(algorithm, quota.limit(), algorithm.longest_life()))
     }
 }
 
 impl Gate<Log> {
-    /// A gate with the exact log; not public until a gate renews its stamps by itself.
+    const_fn! {
+        /// A gate with the exact [`Log`].
+        ///
+        /// # Panics
+        ///
+        /// Where the quota does not fit; in a constant or a static that is an error of the compiler.
+        #[must_use]
+        pub const fn log(quota: Quota) -> Gate<Log> {
+            match Log::new(quota) {
+                Ok(algorithm) => Gate::of(algorithm, quota.limit(), algorithm.longest_life()),
+                Err(error) => panic!("{}", error.summary()),
+            }
+        }
+    }
+
+    /// The same at run time; calibrates the [`FastClock`].
     ///
-    /// It is valid as long as it is used within a quarter of its horizon, one window at least, since its newest stamp.
-    pub(crate) fn log(quota: Quota) -> Result<Gate<Log>, BuildError> {
-        Ok(Gate { algorithm: Log::new(quota)?, memory: Log::stamps(), clock: FastClock })
+    /// # Errors
+    ///
+    /// If the window is zero or longer than 100 years, or the limit too large for the word.
+    pub fn try_log(quota: Quota) -> Result<Gate<Log>, BuildError> {
+        FastClock::calibrate();
+        Log::new(quota).map(|algorithm| Gate::of(algorithm, quota.limit(), algorithm.longest_life()))
+    }
+}
+
+impl<A: Algorithm> Gate<A> {
+    const_fn! {
+        /// A gate with an algorithm of this longest life.
+        pub(crate) const fn of(algorithm: A, limit: u64, longest_life: u64) -> Gate<A> {
+            Gate { word: AtomicWord::new(0), table: Table::of_one(algorithm, limit, longest_life), clock: FastClock }
+        }
     }
 }
 
 impl<A: Algorithm, C> Gate<A, C> {
     /// The same gate, reading another clock; before its first request, since the origins of two clocks differ.
     pub fn with_clock<D: Clock>(self, clock: D) -> Gate<A, D> {
-        Gate { algorithm: self.algorithm, memory: self.memory, clock }
+        Gate { word: self.word, table: self.table, clock }
     }
 
     /// The algorithm with its parameters.
     pub const fn algorithm(&self) -> &A {
-        &self.algorithm
+        &self.table.algorithm
     }
 
     /// A request of `cost` units, to be [checked](Request::check) or [peeked](Request::peek).
@@ -225,7 +207,7 @@ impl<A: Algorithm, C: Clock> Gate<A, C> {
     }
 }
 
-impl<A: Step, C> Gate<A, C> {
+impl<A: Algorithm, C: Clock> Gate<A, C> {
     /// Forgets what was allowed so far, but not when: time does not run backwards for the client.
     ///
     /// ```
@@ -238,7 +220,29 @@ impl<A: Step, C> Gate<A, C> {
     /// # Ok::<(), slidegate::BuildError>(())
     /// ```
     pub fn forget(&self) {
-        self.memory.forget(&self.algorithm);
+        if self.table.longest_life == u64::MAX {
+            return self.table.algorithm.forget_in_word(&self.word);
+        }
+        let now = self.now().as_nanos();
+        // Without memory for the record of a thread nothing is forgotten.
+        let _ = with_record(|record| self.table.forget(record, KEY, now));
+    }
+
+    #[inline]
+    fn decide(&self, ask: Ask) -> Decision {
+        if self.table.longest_life == u64::MAX {
+            if let Some(decision) = self.table.algorithm.decide_in_word(&self.word, ask) {
+                return decision;
+            }
+        }
+        with_record(|record| self.table.check(record, KEY, ask))
+            .unwrap_or_else(|_| Decision::Full(Full::new(ask.limit)))
+    }
+}
+
+impl<A: Algorithm, C> fmt::Debug for Gate<A, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gate").field("algorithm", self.algorithm()).finish_non_exhaustive()
     }
 }
 
@@ -280,18 +284,19 @@ impl<A: Algorithm, C: Clock> Request<'_, A, C> {
     /// Decides on the request, and records its cost if it is allowed.
     #[inline]
     pub fn check(self) -> Decision {
-        self.gate.algorithm.check(&self.gate.memory, self.now(), self.cost)
+        self.decide(true)
     }
 
     /// What [`check`](Self::check) would answer; records nothing.
     #[inline]
     pub fn peek(self) -> Decision {
-        self.gate.algorithm.peek(&self.gate.memory, self.now(), self.cost)
+        self.decide(false)
     }
 
-    /// The instant of the request. The clock is read once, before anything of the client: a late reading only denies.
+    /// The clock is read once, before anything of the client: a late reading only denies.
     #[inline]
-    fn now(&self) -> Nanos {
-        self.at.unwrap_or_else(|| self.gate.clock.now())
+    fn decide(self, recording: bool) -> Decision {
+        let now = self.at.unwrap_or_else(|| self.gate.clock.now()).as_nanos();
+        self.gate.decide(Ask { now, cost: self.cost, limit: self.gate.table.limit(), recording })
     }
 }

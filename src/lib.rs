@@ -20,8 +20,9 @@
 //! * [`Gate`]: the limiter for a single client; [`Request`]: what a request costs and when it is made.
 //! * [`Counter`], [`FixedWindow`]: the algorithms, what each guarantees and its worst case.
 //! * [`Decision`]: the answer, with what remains and how long to wait.
-//! * [`Clock`]: [`FastClock`], the default, [`SystemClock`], [`ManualClock`] for tests, or your own; [`Nanos`]: a reading.
-//! * [`BuildError`], [`ParseQuotaError`]: what to change where a quota does not work.
+//! * [`Clock`]: [`FastClock`], the default, [`SystemClock`], [`CachedClock`] for the cheapest reading, [`ManualClock`] for
+//!   tests, or your own; [`Nanos`]: a reading.
+//! * [`BuildError`], [`ParseQuotaError`], [`AboveCeiling`]: what to change where a quota does not work.
 //!
 //! # What holds
 //!
@@ -52,7 +53,10 @@ macro_rules! const_fn {
     };
 }
 
+mod algorithm;
 mod array;
+mod block;
+mod claim;
 mod client;
 mod clock;
 mod counter;
@@ -60,6 +64,7 @@ mod decision;
 mod error;
 mod fixed_window;
 mod gate;
+mod handle;
 mod hazard;
 mod horizon;
 mod key;
@@ -68,6 +73,7 @@ mod log;
 #[cfg(test)]
 #[path = "../tests/model/mod.rs"]
 mod model;
+mod moving;
 mod nanos;
 mod quota;
 mod ring;
@@ -76,48 +82,61 @@ mod table;
 mod window;
 mod word;
 
+pub use algorithm::Algorithm;
 pub use client::Client;
-pub use clock::{Clock, FastClock, ManualClock, SystemClock};
+pub use clock::{CachedClock, Clock, FastClock, ManualClock, SystemClock};
 pub use counter::Counter;
 pub use decision::{Allowed, Decision, Full, Never, Refused};
-pub use error::BuildError;
+pub use error::{AboveCeiling, BuildError};
 pub use fixed_window::FixedWindow;
-pub use gate::{Algorithm, Gate, Request};
+pub use gate::{Gate, Request};
+pub use handle::Handle;
 pub use key::{ClientKey, KeyHash, KeyHasher};
 pub use limiter::{Builder, Limiter};
+pub use log::Log;
 pub use nanos::Nanos;
 pub use quota::{ParseQuotaError, Quota};
 pub use table::WhenFull;
-
-/// For the tool of this repository, until the log is public: no promise holds here.
-#[doc(hidden)]
-pub mod __tool {
-    pub use crate::log::Log;
-    use crate::{BuildError, Gate, Quota};
-
-    /// A gate with the exact log, to be dropped once its `full_reset` has passed.
-    pub fn log_gate(quota: Quota) -> Result<Gate<Log>, BuildError> {
-        Gate::log(quota)
-    }
-}
 
 /// For the models in loom-tests/: what they need and no user can reach.
 #[cfg(slidegate_loom)]
 #[doc(hidden)]
 pub mod __loom {
-    pub use crate::sync::ending::{after_steps, published, spurious};
-    use crate::{BuildError, ClientKey, Clock, Counter, FixedWindow, Gate, Limiter, Quota, WhenFull, horizon};
+    pub use crate::sync::ending::{after_steps, blocks, published, spurious};
+    use crate::{
+        Algorithm, BuildError, ClientKey, Clock, Counter, FixedWindow, Gate, Limiter, Log, Quota, WhenFull, horizon,
+    };
 
     /// A limiter of one segment, whose arrays have at most `largest` slots, and whose counts have `bits` bits.
-    pub fn small_counter<C: Clock>(
+    pub fn small_counter<C: Clock, S>(
         quota: Quota,
         bits: u32,
         largest: usize,
         when_full: WhenFull,
         clock: C,
-    ) -> Result<Limiter<u64, Counter, C>, BuildError> {
+        hash: S,
+    ) -> Result<Limiter<u64, Counter, C, S>, BuildError> {
         let algorithm = Counter::with_bits(horizon::window(quota)?, quota.limit(), bits);
-        Ok(Limiter::of_one_segment(algorithm, largest, when_full, clock))
+        Ok(Limiter::of_one_segment(algorithm, largest, when_full, clock, hash))
+    }
+
+    /// The same for the log, whose stamps have at most `stamp_bits` bits.
+    pub fn small_log<C: Clock, S>(
+        quota: Quota,
+        stamp_bits: u32,
+        preallocates: bool,
+        largest: usize,
+        when_full: WhenFull,
+        clock: C,
+        hash: S,
+    ) -> Result<Limiter<u64, Log, C, S>, BuildError> {
+        let algorithm = if preallocates { Log::preallocated(quota)? } else { Log::new(quota)? };
+        Ok(Limiter::of_one_segment(algorithm.with_stamp_bits(stamp_bits), largest, when_full, clock, hash))
+    }
+
+    /// The blocks that a limiter leads to, and those that are kept since somebody may read them.
+    pub fn known_blocks<K: ?Sized, A: Algorithm, C: Clock, S>(limiter: &Limiter<K, A, C, S>) -> usize {
+        limiter.known_blocks()
     }
 
     /// The key with this tag, which is also the slot where its probe starts; not 0.
@@ -127,11 +146,11 @@ pub mod __loom {
 
     /// A gate whose counts have `bits` bits, and whose epoch has the `63 - 2 * bits` that are left.
     pub fn narrow_counter(quota: Quota, bits: u32) -> Result<Gate<Counter>, BuildError> {
-        Ok(Gate::of_word(Counter::with_bits(horizon::window(quota)?, quota.limit(), bits)))
+        Ok(Gate::of(Counter::with_bits(horizon::window(quota)?, quota.limit(), bits), quota.limit(), u64::MAX))
     }
 
     /// A gate whose count has `bits` bits, and whose epoch has the `63 - bits` that are left.
     pub fn narrow_fixed_window(quota: Quota, bits: u32) -> Result<Gate<FixedWindow>, BuildError> {
-        Ok(Gate::of_word(FixedWindow::with_bits(horizon::window(quota)?, quota.limit(), bits)))
+        Ok(Gate::of(FixedWindow::with_bits(horizon::window(quota)?, quota.limit(), bits), quota.limit(), u64::MAX))
     }
 }

@@ -12,10 +12,11 @@
 //! there on. That is all the pruning there is: expired cells are overwritten in turn.
 //!
 //! Bisecting is safe from a recorded base, and only from there. Cells older than it may be so old that their stamps have
-//! wrapped. The base itself had expired when a tick was recorded, within a quarter of the horizon; the tick after it was
-//! live then, and was recorded within a quarter of the horizon of it. So it is at most half a horizon and two windows
-//! old, which is less than the whole, and every cell from it on has a true age. (A scan of the newest cells first, as long
-//! as they are live, needs no such argument, and takes a step for each live tick.)
+//! wrapped. The base itself has not: cells are read only where the newest tick is at most a window old; that tick came at
+//! most a window after the first live one; and that one at most a quarter of the horizon and a window after the base,
+//! since no array is read that is older than such a quarter, and none takes over a client that is more than a window
+//! silent. A window is less than a quarter, so all of it is less than the whole. (A scan of the newest cells first, as
+//! long as they are live, needs no such argument, and takes a step for each live tick.)
 //!
 //! `cum`, the stamps and `index` wrap. `cum` has one bit more than the limit; a stamp spans more than four windows.
 //! The ring starts with the second tick (`class` 0 has none, its base is 0) and doubles (`class` + 1) up to a cell for
@@ -30,19 +31,22 @@
 //! * where the base was, Relaxed: it is written before the exchange of `top` that recorded the tick, and travels with it.
 
 use crate::{
-    decision::{Allowed, Decision, Full, Never, Refused, Standing},
+    algorithm::{Rule, Visit},
+    array::{Cells, Slot},
+    block::NoMemory,
+    decision::{Allowed, Decision, Full, Never, Refused, Standing, Waiting},
     error::BuildError,
     horizon,
     nanos::Nanos,
     quota::Quota,
-    ring::{NoMemory, Ring, Rings},
+    ring::{Largest, Ring, Rings},
     sync::{
         AtomicWord,
         Ordering::{Acquire, Relaxed, Release},
     },
-    word::FROZEN,
+    word::{Ask, FROZEN, Span},
 };
-use core::time::Duration;
+use core::{cell::Cell, time::Duration};
 
 /// The cells of the first ring: with its header they fill about a cache line.
 const FIRST_CAPACITY: usize = 4;
@@ -58,7 +62,8 @@ const COARSEST: u64 = 1 << 20;
 /// smallest power of two of them that lets a stamp span four windows; the window is rounded up to ticks.
 #[derive(Clone, Copy, Debug)]
 pub struct Log {
-    limit: u64,
+    /// The largest limit.
+    ceiling: u64,
     /// Ticks.
     window: u64,
     /// A tick is `1 << tick_shift` nanoseconds.
@@ -67,13 +72,9 @@ pub struct Log {
     cum_bits: u32,
     index_bits: u32,
     class_bits: u32,
-}
-
-/// One client's log.
-#[derive(Debug)]
-pub struct Stamps {
-    top: AtomicWord,
-    rings: Rings,
+    /// The cells that the ring starts with.
+    first_capacity: usize,
+    preallocates: bool,
 }
 
 /// The newest tick of a client.
@@ -118,11 +119,22 @@ impl Log {
         };
         match Log::fit(quota.limit(), window) {
             Some(log) => Ok(log),
-            None => {
-                let largest_limit = Some(Log::largest_limit(window));
-                Err(BuildError::DoesNotFit { quota, algorithm: "log", largest_limit, shortest_window: None })
-            }
+            None => Err(BuildError::DoesNotFit { quota, algorithm: "log", largest_limit: Log::largest_limit(window) }),
         }
+    }
+
+    /// A log whose ring starts as large as it can get, with the first tick.
+    pub(crate) const fn preallocated(quota: Quota) -> Result<Log, BuildError> {
+        match Log::new(quota) {
+            Ok(log) => Ok(Log { first_capacity: 1 << log.index_bits, preallocates: true, ..log }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// For the models: with a short horizon.
+    #[cfg(slidegate_loom)]
+    pub(crate) fn with_stamp_bits(self, most: u32) -> Log {
+        Log { stamp_bits: self.stamp_bits.min(most), ..self }
     }
 
     /// The finest ticks that leave a stamp more than four windows.
@@ -149,7 +161,20 @@ impl Log {
         if stamp_bits < 4 || window >= 1 << (stamp_bits - 2) {
             return None;
         }
-        Some(Log { limit, window, tick_shift, stamp_bits, cum_bits, index_bits, class_bits })
+        let largest = 1 << index_bits;
+        let first_capacity = if FIRST_CAPACITY < largest { FIRST_CAPACITY } else { largest };
+        let preallocates = false;
+        Some(Log {
+            ceiling: limit,
+            window,
+            tick_shift,
+            stamp_bits,
+            cum_bits,
+            index_bits,
+            class_bits,
+            first_capacity,
+            preallocates,
+        })
     }
 
     /// What the stamps tell apart: a nanosecond, or a power of two of them.
@@ -171,59 +196,47 @@ impl Log {
         fits
     }
 
-    const_fn! {
-        pub(crate) const fn stamps() -> Stamps {
-            Stamps { top: AtomicWord::new(0), rings: Rings::new() }
+    /// A quarter of the horizon: the age from which on an array must not be read any more.
+    pub(crate) const fn longest_life(&self) -> u64 {
+        1 << (self.stamp_bits - 2 + self.tick_shift)
+    }
+
+    /// Answers a request that finds this `top`, and records it.
+    fn answer(&self, here: &Here<'_>, seen: u64, ask: Ask) -> Result<Decision, Miss> {
+        let view = self.view(here, seen, ask)?;
+        let decision = self.judge(&view, ask);
+        if !ask.records(&decision) {
+            // The confirming look comes after the last cell was read.
+            return here.confirm(seen).map(|()| decision);
         }
-    }
-
-    #[inline]
-    pub(crate) fn check(&self, stamps: &Stamps, now: Nanos, cost: u64) -> Decision {
-        self.answer(stamps, now, cost, cost > 0)
-    }
-
-    pub(crate) fn peek(&self, stamps: &Stamps, now: Nanos, cost: u64) -> Decision {
-        self.answer(stamps, now, cost, false)
-    }
-
-    #[inline]
-    fn answer(&self, stamps: &Stamps, now: Nanos, cost: u64, recording: bool) -> Decision {
-        loop {
-            let seen = stamps.top.load(Acquire);
-            let view = self.view(stamps, seen, now.as_nanos(), cost);
-            let decision = self.decide(&view, cost);
-            // What fails below fails because somebody moved `top` on: a request of his was allowed or his ring doubled.
-            if recording && decision.is_allowed() {
-                match self.record(stamps, seen, &view, cost) {
-                    Ok(true) => return decision,
-                    Ok(false) => {}
-                    Err(NoMemory) => return Decision::Full(Full::new(self.limit)),
-                }
-            } else if stamps.top.load(Relaxed) == seen {
-                return decision;
-            }
+        if seen & FROZEN != 0 {
+            return Err(Miss::Elsewhere);
         }
+        self.record(here, seen, &view, ask.cost).map(|()| decision)
     }
 
     /// What a request finds under a `top`; true if `top` is still the present one after this.
-    fn view(&self, stamps: &Stamps, seen: u64, now: u64, cost: u64) -> View {
+    fn view(&self, here: &Here<'_>, seen: u64, Ask { now, cost, limit, .. }: Ask) -> Result<View, Miss> {
         let top = self.unpack(seen);
-        let mut view = self.place(seen, now);
+        let mut view = self.place(seen & !FROZEN, now);
         if view.live == 0 {
-            return view;
+            return Ok(view);
         }
         view.used = top.cum;
-        let Some(ring) = stamps.rings.get(self.capacity(top.class)) else { return view };
+        if top.class == 0 {
+            return Ok(view);
+        }
+        let Some(ring) = here.rings()?.find(self.capacity(top.class)) else { return Err(Miss::Again) };
         let tick = |back: u64| self.tick_at(top, ring, view.stamp, back);
         view.live = self.find_base(top, ring, |back| tick(back).age > self.window);
         view.used = tick(view.live).newer;
         view.oldest = tick(view.live - 1).age;
-        if view.used > self.limit.saturating_sub(cost) {
+        if view.used > limit.saturating_sub(cost) {
             // The newest ticks hold no more than this; the tick before them must leave.
-            let room = self.limit.saturating_sub(cost);
+            let room = limit.saturating_sub(cost);
             view.leaving = tick(first(0, view.live, |back| tick(back).newer > room) - 1).age;
         }
-        view
+        Ok(view)
     }
 
     /// How many cells back from `top` the newest expired one is.
@@ -244,7 +257,8 @@ impl Log {
         let (stamp, cum) = if back == 0 {
             (top.stamp, top.cum)
         } else {
-            // Acquire: pairs with the Release in `settle`; carries what the writer of a later lap knew of `top`.
+            // Acquire: pairs with the Release in `settle`; carries what the writer of a later lap knew of `top`, and of
+            // the array that it is in.
             // Model: log_ring_of_four_wraps.
             self.unpack_cell(ring.cell(top.index.wrapping_sub(back)).load(Acquire))
         };
@@ -275,14 +289,15 @@ impl Log {
         }
     }
 
-    const fn decide(&self, view: &View, cost: u64) -> Decision {
-        let remaining = self.limit.saturating_sub(view.used);
-        if cost > self.limit {
-            return Decision::Never(Never::new(self.limit, remaining));
+    const fn judge(&self, view: &View, Ask { cost, limit, .. }: Ask) -> Decision {
+        let remaining = limit.saturating_sub(view.used);
+        if cost > limit {
+            return Decision::Never(Never::new(limit, remaining));
         }
-        if view.used + cost > self.limit {
+        if view.used + cost > limit {
             let wait = self.until_expired(view, view.leaving);
-            return Decision::Refused(Refused::new(self.limit, remaining, wait, Nanos::from_nanos(view.now)));
+            let waiting = Waiting::Known { remaining, wait };
+            return Decision::Refused(Refused::new(limit, waiting, Nanos::from_nanos(view.now)));
         }
         let (newest, oldest) = match (view.used, cost) {
             (0, 0) => (None, None),
@@ -301,7 +316,7 @@ impl Log {
                 None => 0,
             },
         };
-        Decision::Allowed(Allowed::new(self.limit, standing))
+        Decision::Allowed(Allowed::new(limit, standing))
     }
 
     /// Nanoseconds until a tick of this age is more than a window old.
@@ -311,8 +326,8 @@ impl Log {
         ((self.window + 1).saturating_sub(age) << self.tick_shift).saturating_sub(into_tick)
     }
 
-    /// Records an allowed request; `false` where `top` is no longer `seen`, or its ring had to double first.
-    fn record(&self, stamps: &Stamps, seen: u64, view: &View, cost: u64) -> Result<bool, NoMemory> {
+    /// Records an allowed request.
+    fn record(&self, here: &Here<'_>, seen: u64, view: &View, cost: u64) -> Result<(), Miss> {
         let top = self.unpack(seen);
         let cum = (top.cum + cost) & ones(self.cum_bits);
         let next = if view.live > 0 && view.stamp == top.stamp {
@@ -320,33 +335,32 @@ impl Log {
         } else if top.class == 0 && view.live == 0 {
             Top { stamp: view.stamp, cum: cost, ..top }
         } else {
-            let ring = match stamps.rings.get(self.capacity(top.class)) {
+            let ring = match here.rings()?.find(self.capacity(top.class)) {
                 // Of the cells that the next reader may read, one must be the base.
                 Some(ring) if view.live + 1 < ring.capacity() as u64 => ring,
-                _ => return self.grow(stamps, seen, view.live).map(|()| false),
+                ring => return self.grow(here, seen, view.live, ring),
             };
             let base = top.index.wrapping_sub(view.live) & ones(self.index_bits);
-            if !stamps.settle(ring.base(), base, seen) || !stamps.settle(ring.cell(top.index), self.cell_of(seen), seen)
-            {
-                return Ok(false);
-            }
+            here.settle(ring.base(), base, seen)?;
+            here.settle(ring.cell(top.index), self.cell_of(seen), seen)?;
             Top { stamp: view.stamp, cum, index: (top.index + 1) & ones(self.index_bits), class: top.class }
         };
-        // Release: pairs with the Acquire loads of `top`; carries the cell just settled. Model: log_ring_starts.
-        Ok(stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed).is_ok())
+        here.move_on(seen, self.pack(next))?;
+        if self.preallocates && next.class == 0 {
+            // Whether it works or not, the request is recorded.
+            let _ = self.grow(here, self.pack(next), 1, None);
+        }
+        Ok(())
     }
 
     /// Starts the ring, or doubles it: the cells in use are settled in the new ring, then `top` moves on to its class.
     #[cold]
-    fn grow(&self, stamps: &Stamps, seen: u64, live: u64) -> Result<(), NoMemory> {
+    fn grow(&self, here: &Here<'_>, seen: u64, live: u64, ring: Option<Ring<'_>>) -> Result<(), Miss> {
         let top = self.unpack(seen);
-        let next = Top { class: top.class + 1, ..top };
         // Whoever is overtaken has no reason to grow, and may have no class to grow to.
-        if stamps.top.load(Relaxed) != seen {
-            return Ok(());
-        }
-        let larger = stamps.rings.with_capacity(self.capacity(next.class))?;
-        let ring = stamps.rings.get(self.capacity(top.class));
+        here.confirm(seen)?;
+        let next = Top { class: top.class + 1, ..top };
+        let larger = here.enlarge(self.capacity(next.class))?;
         // The live ticks and the base. A log without a ring has one tick, and its base is expired and allowed nothing.
         for back in 1..=live {
             let position = top.index.wrapping_sub(back);
@@ -355,24 +369,17 @@ impl Log {
                 Some(ring) => ring.cell(position).load(Relaxed),
                 None => (top.stamp.wrapping_sub(self.window + 1) & ones(self.stamp_bits)) << self.cum_bits,
             };
-            if !stamps.settle(larger.cell(position), cell, seen) {
-                return Ok(());
-            }
+            here.settle(larger.cell(position), cell, seen)?;
         }
-        if !stamps.settle(larger.base(), top.index.wrapping_sub(live) & ones(self.index_bits), seen) {
-            return Ok(());
-        }
-        // Release: carries the settled cells and the ring. A failure means that `top` moved on; whoever needs the ring
-        // settles it anew.
-        let _ = stamps.top.compare_exchange_weak(seen, self.pack(next), Release, Relaxed);
-        Ok(())
+        here.settle(larger.base(), top.index.wrapping_sub(live) & ones(self.index_bits), seen)?;
+        // A failure means that `top` moved on; whoever needs the ring settles it anew.
+        here.move_on(seen, self.pack(next))?;
+        Err(Miss::Again)
     }
 
     /// The cells of the ring of a class; none for class 0.
     const fn capacity(&self, class: u64) -> usize {
-        let largest: usize = 1 << self.index_bits;
-        let first = if FIRST_CAPACITY < largest { FIRST_CAPACITY } else { largest };
-        if class == 0 { 0 } else { first << (class - 1) }
+        if class == 0 { 0 } else { self.first_capacity << (class - 1) }
     }
 
     const fn unpack(&self, top: u64) -> Top {
@@ -397,26 +404,137 @@ impl Log {
     }
 }
 
-impl Stamps {
-    /// Makes a cell say `settled`, as every thread does that finds `top` to be `seen`; `false` where it no longer is.
+impl Rule for Log {
+    type Cells = Rings;
+
+    fn ceiling(&self) -> u64 {
+        self.ceiling
+    }
+
+    fn longest_life(&self) -> u64 {
+        Log::longest_life(self)
+    }
+
+    fn most_cells(&self) -> usize {
+        let capacities = (1..).map(|class| self.capacity(class)).take_while(|&cells| cells <= 1 << self.index_bits);
+        capacities.map(Ring::bytes).sum()
+    }
+
+    fn span(&self, word: u64, reference: u64) -> Span {
+        let (reference, stamp) = (reference >> self.tick_shift, self.unpack(word).stamp);
+        let age = reference.wrapping_sub(stamp) & ones(self.stamp_bits);
+        let newest = if age > ones(self.stamp_bits) >> 1 {
+            reference.saturating_add(ones(self.stamp_bits) - age + 1)
+        } else {
+            // What is recorded was recorded after the origin.
+            reference.saturating_sub(age)
+        };
+        let instant = |tick: u64| tick.saturating_mul(1 << self.tick_shift);
+        Span { newest: instant(newest), until: instant(newest.saturating_add(self.window + 1)) }
+    }
+
+    fn first(&self, ask: Ask) -> Decision {
+        self.judge(&self.place(0, ask.now), ask)
+    }
+
+    #[inline]
+    fn decide(&self, slot: &Slot<Rings>, visit: Visit<'_>) -> Option<Decision> {
+        let (here, ask) = (Here { slot, visit, rings: Cell::new(None) }, visit.for_new());
+        loop {
+            match self.answer(&here, slot.word.load(Acquire), ask) {
+                Ok(decision) => return Some(decision),
+                // Somebody moved `top` on: a request of his was allowed, or his ring grew.
+                Err(Miss::Again) => {}
+                Err(Miss::Elsewhere) => return None,
+                Err(Miss::NoMemory) => return Some(Decision::Full(Full::new(ask.limit))),
+            }
+        }
+    }
+}
+
+/// Why a request is not decided in one go.
+#[derive(Clone, Copy, Debug)]
+enum Miss {
+    /// `top` has moved on, or is about to.
+    Again,
+    /// The slot is not the place any more.
+    Elsewhere,
+    NoMemory,
+}
+
+impl From<NoMemory> for Miss {
+    fn from(_: NoMemory) -> Miss {
+        Miss::NoMemory
+    }
+}
+
+/// The slot of a client as one request finds it.
+struct Here<'a> {
+    slot: &'a Slot<Rings>,
+    visit: Visit<'a>,
+    /// The rings, once they are protected.
+    rings: Cell<Option<Largest<'a>>>,
+}
+
+impl<'a> Here<'a> {
+    /// Whether `top` is still `seen`, and the array the present one.
+    fn confirm(&self, seen: u64) -> Result<(), Miss> {
+        if !self.visit.held.is_present() {
+            Err(Miss::Elsewhere)
+        } else if self.slot.word.load(Relaxed) != seen {
+            Err(Miss::Again)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn move_on(&self, seen: u64, next: u64) -> Result<(), Miss> {
+        // Release: pairs with the Acquire loads of `top`; carries the cells just settled, and the tag to who freezes.
+        // Models: log_ring_starts.
+        let moved = self.slot.word.compare_exchange_weak(seen, next, Release, Relaxed);
+        moved.map_or(Err(Miss::Again), |_| Ok(()))
+    }
+
+    /// The rings, protected. Those that this request put there itself have the protected ones behind them.
+    #[inline]
+    fn rings(&self) -> Result<Largest<'a>, Miss> {
+        if let Some(rings) = self.rings.get().filter(|rings| rings.is(self.slot.cells.first())) {
+            return Ok(rings);
+        }
+        let rings = self.slot.cells.protect(self.visit.held).ok_or(Miss::Elsewhere)?;
+        self.rings.set(Some(rings));
+        Ok(rings)
+    }
+
+    /// The ring of a capacity, put there if there is none.
+    fn enlarge(&self, capacity: usize) -> Result<Ring<'a>, Miss> {
+        let rings = self.rings()?;
+        if let Some(ring) = rings.find(capacity) {
+            return Ok(ring);
+        }
+        let larger = self.slot.cells.enlarge(rings, capacity, self.visit)?.ok_or(Miss::Again)?;
+        self.rings.set(Some(larger));
+        larger.find(capacity).ok_or(Miss::Again)
+    }
+
+    /// Makes a cell say `settled`, as every thread does that finds `top` to be `seen`.
     ///
     /// What stands in the cell is an earlier lap, or the same tick with less in it. It is replaced only as it was found
-    /// while `top` was still `seen`, so a thread that comes late cannot undo what a later `top` has settled.
-    fn settle(&self, cell: &AtomicWord, settled: u64, seen: u64) -> bool {
+    /// while `top` was still `seen` and its array the present one, so a thread that comes late cannot undo what a later
+    /// `top` has settled, here or in the array that replaced this one.
+    fn settle(&self, cell: &AtomicWord, settled: u64, seen: u64) -> Result<(), Miss> {
         let mut found = cell.load(Acquire);
         while found != settled {
-            // Relaxed: the Acquire of the cell shows us the `top` that a later lap's writer had seen.
+            // Relaxed: the Acquire of the cell shows us the `top` and the array that a later lap's writer had seen.
             // Model: log_settles_the_whole_tick.
-            if self.top.load(Relaxed) != seen {
-                return false;
-            }
+            self.confirm(seen)?;
             // Release: pairs with the Acquire loads of cells. Models: log_ring_of_four_wraps, log_settles_the_whole_tick.
             match cell.compare_exchange_weak(found, settled, Release, Acquire) {
-                Ok(_) => return true,
+                Ok(_) => return Ok(()),
                 Err(newer) => found = newer,
             }
         }
-        true
+        Ok(())
     }
 }
 
@@ -438,42 +556,61 @@ const fn ones(bits: u32) -> u64 {
 mod tests {
     use super::*;
     use crate::{
-        model::{Answer, Model, Rule, Verb, Verdict},
+        block::free_down_to,
+        clock::ManualClock,
+        gate::Gate,
+        hazard::{Retired, with_record},
+        model::{self, Answer, Model, Verb, Verdict},
+        sync::{AtomicPtr, Usage},
         word::tests,
     };
+    use core::ptr::null_mut;
     use proptest::prelude::*;
     use std::time::Duration;
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// A stamp of few bits answers as the list does over many wraps, as long as the newest is never older than a
-        /// quarter of the horizon, and no reading half of it behind.
+        /// A gate whose stamps have few bits answers as the list does over many wraps: a client of which nothing is
+        /// remembered reads the birth of its array, and so does one with stamps.
         #[test]
         fn narrow_stamps(
             limit in 0_u64..12,
             ticks in prop_oneof![1_u64..6, 1_u64..200],
             tick_shift in prop_oneof![Just(0_u32), 1_u32..12],
             spare_bits in 0_u32..3,
+            preallocates: bool,
             start in 0_u64..1_000_000,
             requests in tests::requests(),
         ) {
             let stamp_bits = (horizon::bits(ticks) + 2).max(4) + spare_bits;
-            let log = Log { stamp_bits, ..Log::with_ticks(limit, ticks, tick_shift).unwrap() };
-            let (window, horizon) = (ticks << tick_shift, 1 << (stamp_bits + tick_shift));
-            let (ahead, behind) = (horizon / 4, horizon / 2 - (1 << tick_shift));
-            let (stamps, mut last) = (Log::stamps(), start);
-            let mut model = Model::new(Rule::Log { tick: 1 << tick_shift }, limit, window);
+            let log = Log { stamp_bits, preallocates, ..Log::with_ticks(limit, ticks, tick_shift).unwrap() };
+            let (tick, life) = (1 << tick_shift, log.longest_life());
+            let (window, horizon) = (ticks * tick, tick << stamp_bits);
+            prop_assert!(life > window && life == horizon / 4);
+            let gate = Gate::of(log, limit, life).with_clock(ManualClock::new());
+            let fresh = Model::new(model::Rule::Log { tick }, limit, window);
+            let (mut model, mut birth, mut last) = (fresh.clone(), None, start);
             for raw in requests {
                 let verb = raw.verb.unwrap_or(Verb::Check);
                 let newest = if model.is_new() { last } else { model.effective_now(0) };
-                let (reading, cost) = (raw.reading(last, newest, window, ahead, behind), raw.cost(limit));
-                let now = Nanos::from_nanos(reading);
+                let (reading, cost) = (raw.reading(last, newest, window, 2 * horizon, horizon), raw.cost(limit));
+                let request = gate.at(Nanos::from_nanos(reading)).cost(cost);
                 let decision = match verb {
-                    Verb::Check => log.check(&stamps, now, cost),
-                    Verb::Peek => log.peek(&stamps, now, cost),
+                    Verb::Check => request.check(),
+                    Verb::Peek => request.peek(),
                 };
-                prop_assert_eq!(Answer::from(decision), model.ask(verb, reading, cost), "{:?} at {}", raw, reading);
+                let now = reading.max(birth.unwrap_or(0));
+                let due = birth.is_none_or(|birth| now - birth >= life);
+                let expired = model.effective_now(0) + window + tick <= now;
+                let mut after = if due && expired { fresh.clone() } else { model.clone() };
+                let expected = after.ask(verb, now, cost);
+                // What records nothing renews nothing.
+                if verb == Verb::Check && cost > 0 && matches!(expected.verdict, Verdict::Allowed { .. }) {
+                    birth = if due { Some(now) } else { birth };
+                    model = after;
+                }
+                prop_assert_eq!(Answer::from(decision), expected, "{:?} at {}", raw, reading);
                 last = reading.max(last);
             }
         }
@@ -488,7 +625,7 @@ mod tests {
             let (limit, log) = match Log::new(quota) {
                 Ok(log) => (limit, log),
                 Err(BuildError::DoesNotFit { largest_limit, .. }) => {
-                    let largest = largest_limit.unwrap();
+                    let largest = largest_limit;
                     prop_assert!(largest < limit && Log::fit(largest + 1, window).is_none());
                     (largest, Log::fit(largest, window).unwrap())
                 }
@@ -533,48 +670,142 @@ mod tests {
         }
     }
 
+    /// A client in a slot of no array, so that nothing is ever renewed.
+    struct Alone {
+        log: Log,
+        slot: Slot<Rings>,
+        array: AtomicPtr<Retired>,
+    }
+
+    impl Alone {
+        fn new(log: Log) -> Alone {
+            Alone { log, slot: Slot::new(), array: AtomicPtr::new(null_mut()) }
+        }
+
+        fn visit<T>(&self, ask: Ask, body: impl FnOnce(Visit<'_>) -> T) -> T {
+            let usage = &Usage::uncounted();
+            with_record(|record| body(Visit { ask, birth: &0, lasts: false, held: record.protect(&self.array), usage }))
+                .expect("memory for a record")
+        }
+
+        fn here<T>(&self, body: impl FnOnce(&Here<'_>) -> T) -> T {
+            let ask = Ask { now: 0, cost: 1, limit: self.log.ceiling, recording: true };
+            self.visit(ask, |visit| body(&Here { slot: &self.slot, visit, rings: Cell::new(None) }))
+        }
+
+        fn ask(&self, now: u64, cost: u64, recording: bool) -> Decision {
+            let decide = |visit: Visit<'_>| self.log.decide(&self.slot, visit);
+            self.visit(Ask { now, cost, limit: self.log.ceiling, recording }, decide)
+                .expect("its array is never replaced")
+        }
+
+        fn check(&self, now: u64) -> Decision {
+            self.ask(now, 1, true)
+        }
+
+        fn top(&self) -> u64 {
+            self.slot.word.load(Relaxed)
+        }
+
+        /// The capacity of the ring in use, its base and its cells.
+        fn ring(&self) -> (usize, Vec<u64>) {
+            self.here(|here| {
+                let ring = here.rings().unwrap().find(self.log.capacity(self.log.unpack(self.top()).class)).unwrap();
+                let cells = (0..ring.capacity() as u64).map(|position| ring.cell(position).load(Relaxed));
+                (ring.capacity(), [ring.base().load(Relaxed)].into_iter().chain(cells).collect())
+            })
+        }
+    }
+
+    impl Drop for Alone {
+        fn drop(&mut self) {
+            // SAFETY: the slot is ours, and nothing reads it any more.
+            unsafe { free_down_to(self.slot.cells.first(), null_mut()) };
+        }
+    }
+
     /// As many ticks as the limit, all of them live all the time: the ring doubles to its largest and is wrapped.
     #[test]
     fn the_largest_ring_is_filled_and_wrapped() {
         for limit in [1, 2, 3, 4, 5, 7, 8, 9, 100, 1_023, 1_024] {
-            let log = Log::fit(limit, 10 * limit - 1).unwrap();
-            let stamps = Log::stamps();
+            let alone = Alone::new(Log::fit(limit, 10 * limit - 1).unwrap());
             for nth in 1..=4 * limit {
-                let check = || Answer::from(log.check(&stamps, Nanos::from_nanos(10 * nth), 1));
+                let check = || Answer::from(alone.check(10 * nth));
                 assert!(matches!(check(), Answer { verdict: Verdict::Allowed { .. }, .. }), "{nth} of {limit}");
                 if nth >= limit {
                     assert_eq!(check().verdict, Verdict::Refused { wait: 10, at: 10 * nth + 10 }, "{nth} of {limit}");
                 }
             }
-            let top = log.unpack(stamps.top.load(Relaxed));
-            assert_eq!(log.capacity(top.class), if limit == 1 { 0 } else { 1 << log.index_bits }, "{limit}");
+            let log = alone.log;
+            let capacity = log.capacity(log.unpack(alone.top()).class);
+            assert_eq!(capacity, if limit == 1 { 0 } else { 1 << log.index_bits }, "{limit}");
         }
     }
 
-    /// A client that comes once in more than a window, for many horizons, and then often: the base is found wherever the
-    /// stamps have wrapped to, in the ring it had and in those that it grows.
+    /// With the first tick comes the largest ring, and no other.
+    #[test]
+    fn a_preallocated_ring_never_grows() {
+        for limit in [2, 3, 100, 1_024] {
+            let log = Log::preallocated(Quota::new(limit, Duration::from_nanos(10 * limit - 1))).unwrap();
+            let alone = Alone::new(log);
+            for nth in 1..=4 * limit {
+                assert!(alone.check(10 * nth).is_allowed());
+                let top = log.unpack(alone.top());
+                assert_eq!((top.class, log.capacity(top.class)), (1, 1 << log.index_bits), "{nth} of {limit}");
+            }
+            assert_eq!(log.most_cells(), Ring::bytes(1 << log.index_bits));
+        }
+    }
+
+    /// A client that comes as seldom as an array lets it, for many horizons, and then often: the base is found wherever
+    /// the stamps have wrapped to, in the ring it had and in those that it grows.
     #[test]
     fn a_sparse_client_turns_dense() {
-        let (limit, window) = (12, 20);
-        let log = Log { stamp_bits: 7, ..Log::with_ticks(limit, window, 0).unwrap() };
-        // The ring has 4 cells when it starts, and 16 where all of the limit was live.
-        for (first, gap) in [2, limit].into_iter().flat_map(|first| (window + 1..=32).map(move |gap| (first, gap))) {
-            for sparse in 1..100 {
-                let (stamps, mut now) = (Log::stamps(), 0);
+        for (limit, window) in [(12, 20), (12, 31)] {
+            let log = Log { stamp_bits: 7, ..Log::with_ticks(limit, window, 0).unwrap() };
+            let longest = log.longest_life() + window;
+            // The ring has 4 cells when it starts, and 16 where all of the limit was live.
+            for (first, gap) in
+                [2, limit].into_iter().flat_map(|first| (window + 1..=longest).map(move |gap| (first, gap)))
+            {
+                for sparse in 1..100 {
+                    let (alone, mut now) = (Alone::new(log), 0);
+                    let mut remaining_after = |step: u64| {
+                        now += step;
+                        let decision = alone.check(now);
+                        assert!(decision.is_allowed(), "at {now}, {sparse} times every {gap}");
+                        decision.remaining()
+                    };
+                    for used in 1..=first {
+                        assert_eq!(remaining_after(1), limit - used);
+                    }
+                    for _ in 0..sparse {
+                        assert_eq!(remaining_after(gap), limit - 1);
+                    }
+                    for used in 2..=limit {
+                        assert_eq!(remaining_after(1), limit - used, "{used} used, {sparse} times every {gap}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// The oldest base there can be: as old as an array lets it when the tick after it was recorded, a window before the
+    /// newest, and that as old again.
+    #[test]
+    fn a_base_is_read_before_its_stamp_wraps() {
+        for (limit, window) in [(12, 20), (12, 31)] {
+            let log = Log { stamp_bits: 7, ..Log::with_ticks(limit, window, 0).unwrap() };
+            let longest = log.longest_life() + window;
+            for (spread, gap) in (1..=window).flat_map(|spread| (window + 1..=longest).map(move |gap| (spread, gap))) {
+                let (alone, mut now) = (Alone::new(log), 0);
                 let mut remaining_after = |step: u64| {
                     now += step;
-                    let decision = log.check(&stamps, Nanos::from_nanos(now), 1);
-                    assert!(decision.is_allowed(), "at {now}, {sparse} times every {gap}");
-                    decision.remaining()
+                    alone.check(now).remaining()
                 };
-                for used in 1..=first {
-                    assert_eq!(remaining_after(1), limit - used);
-                }
-                for _ in 0..sparse {
-                    assert_eq!(remaining_after(gap), limit - 1);
-                }
-                for used in 2..=limit {
-                    assert_eq!(remaining_after(1), limit - used, "{used} used, {sparse} times every {gap}");
+                for round in 0..20 {
+                    assert_eq!(remaining_after(gap), limit - 1, "{window}: {round} times {gap} and {spread}");
+                    assert_eq!(remaining_after(spread), limit - 2, "{window}: {round} times {gap} and {spread}");
                 }
             }
         }
@@ -583,57 +814,51 @@ mod tests {
     /// A peek at a later instant and a refusal leave every word as it is, so they cost nobody anything.
     #[test]
     fn only_what_is_allowed_writes() {
-        let log = Log::fit(100, 1_000).unwrap();
-        let stamps = Log::stamps();
+        let alone = Alone::new(Log::fit(100, 1_000).unwrap());
         for nth in 0..100 {
-            assert!(log.check(&stamps, Nanos::from_nanos(10 * nth), 1).is_allowed());
+            assert!(alone.check(10 * nth).is_allowed());
         }
-        let words = || {
-            let top = stamps.top.load(Relaxed);
-            let ring = stamps.rings.get(log.capacity(log.unpack(top).class)).unwrap();
-            let cells = (0..ring.capacity() as u64).map(|position| ring.cell(position).load(Relaxed));
-            [top, ring.base().load(Relaxed)].into_iter().chain(cells).collect::<Vec<_>>()
-        };
-        let before = words();
+        let before = (alone.top(), alone.ring());
         for now in [990, 1_000, 1_985, 1_991, 100_000] {
             for cost in [0, 1, 50, 100] {
-                let _ = log.peek(&stamps, Nanos::from_nanos(now), cost);
+                let _ = alone.ask(now, cost, false);
             }
         }
-        assert!(!log.check(&stamps, Nanos::from_nanos(1_000), 1).is_allowed());
-        assert!(!log.check(&stamps, Nanos::from_nanos(1_001), 2).is_allowed());
-        assert_eq!(words(), before);
+        assert!(!alone.check(1_000).is_allowed());
+        assert!(!alone.ask(1_001, 2, true).is_allowed());
+        assert_eq!((alone.top(), alone.ring()), before);
     }
 
     /// A thread that stopped before it settled its cell, or before its exchange, and goes on laps later.
     #[test]
     fn a_late_thread_undoes_nothing() {
         for laps in [1, 2, 5] {
-            let log = Log::fit(3, 100).unwrap();
-            let (stamps, mut now) = (Log::stamps(), 0);
+            let alone = Alone::new(Log::fit(3, 100).unwrap());
+            let (log, mut now) = (alone.log, 0);
             let mut check = |step: u64| {
                 now += step;
-                assert!(log.check(&stamps, Nanos::from_nanos(now), 1).is_allowed());
+                assert!(alone.check(now).is_allowed());
                 now
             };
             check(0);
             check(40);
             let stopped_at = check(40);
-            let seen = stamps.top.load(Relaxed);
-            let view = log.view(&stamps, seen, stopped_at + 1, 1);
-            let capacity = stamps.rings.get(log.capacity(log.unpack(seen).class)).unwrap().capacity();
+            let seen = alone.top();
+            let ask = Ask { now: stopped_at + 1, cost: 1, limit: 3, recording: true };
+            let view = alone.here(|here| log.view(here, seen, ask)).unwrap();
+            let (capacity, _) = alone.ring();
             for _ in 0..=capacity * laps {
                 check(40);
             }
-            let top = stamps.top.load(Relaxed);
-            let ring = stamps.rings.get(log.capacity(log.unpack(top).class)).unwrap();
-            let cells = || (0..4).map(|position| ring.cell(position).load(Relaxed)).collect::<Vec<_>>();
-            let before = cells();
+            let before = (alone.top(), alone.ring());
 
-            let cell = ring.cell(log.unpack(seen).index);
-            assert!(!stamps.settle(cell, log.cell_of(seen), seen), "the cell holds a later lap");
-            assert!(!log.record(&stamps, seen, &view, 1).unwrap(), "others have moved on");
-            assert_eq!((stamps.top.load(Relaxed), cells()), (top, before));
+            alone.here(|here| {
+                let ring = here.rings().unwrap().find(capacity).unwrap();
+                let settled = here.settle(ring.cell(log.unpack(seen).index), log.cell_of(seen), seen);
+                assert!(matches!(settled, Err(Miss::Again)), "the cell holds a later lap");
+                assert!(matches!(log.record(here, seen, &view, 1), Err(Miss::Again)), "others have moved on");
+            });
+            assert_eq!((alone.top(), alone.ring()), before);
         }
     }
 }

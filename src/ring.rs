@@ -1,183 +1,157 @@
 //! [`Rings`]: the cells of one client's log, a ring that doubles.
 //!
-//! A ring that a larger one replaced stays linked behind it, since a stopped thread may still read it, and is freed
-//! with the client. All rings together take less than twice the largest.
+//! A ring that a larger one replaced stays linked behind it, since a stopped thread may still read it, and is freed with
+//! the client. All rings together take less than twice the largest. What the client's slot leads to is the largest ring;
+//! a move marks the pointer as final, so that no ring starts or doubles in an array that was copied.
 
-use crate::sync::{
-    AtomicPtr, AtomicWord,
-    Ordering::{Acquire, Relaxed, Release},
-    exclusive,
+use crate::{
+    algorithm::Visit,
+    array::Cells,
+    block::{Block, NoMemory, free_down_to},
+    hazard::{Held, Retired},
+    sync::{
+        AtomicPtr, AtomicWord,
+        Ordering::{Acquire, Relaxed, Release},
+    },
 };
-use core::{fmt, marker::PhantomData, ptr::NonNull, ptr::null_mut};
-use std::alloc::{Layout, alloc, dealloc};
+use core::ptr::{NonNull, null_mut};
 
 /// The rings of one client, the largest first; none at the start.
-pub(crate) struct Rings {
-    largest: AtomicPtr<Header>,
-    owned: PhantomData<Box<Header>>,
-}
-
-// SAFETY: what is reached through the pointer is atomics, and two fields that nobody writes after their publication.
-unsafe impl Send for Rings {}
-// SAFETY: as above.
-unsafe impl Sync for Rings {}
-
-/// The start of a ring; its cells follow.
-struct Header {
-    smaller: *mut Header,
-    capacity: usize,
-    base: AtomicWord,
-}
-
-/// A ring that lives at least as long as the borrow of its [`Rings`].
-#[derive(Clone, Copy)]
-pub(crate) struct Ring<'a> {
-    header: NonNull<Header>,
-    rings: PhantomData<&'a Rings>,
-}
-
-/// There was no memory for a ring.
 #[derive(Debug)]
-pub(crate) struct NoMemory;
+pub struct Rings(AtomicPtr<Retired>);
+
+#[derive(Debug)]
+#[repr(align(32))]
+pub struct Align32;
+
+/// Set in the pointer once it is final; rings lie at even addresses.
+const FINAL: usize = 1;
+
+fn is_final(pointer: *mut Retired) -> bool {
+    pointer.addr() & FINAL != 0
+}
+
+fn address(pointer: *mut Retired) -> *mut Retired {
+    pointer.map_addr(|address| address & !FINAL)
+}
+
+impl Cells for Rings {
+    type Align = Align32;
+
+    fn new() -> Rings {
+        Rings(AtomicPtr::new(null_mut()))
+    }
+
+    fn first(&self) -> *mut Retired {
+        // Acquire: pairs with the Release in `enlarge`, and carries the ring on to a copy (model: a_ring_starts_for_another);
+        // pairs with that in `freeze`, and whoever finds the mark finds the word frozen (model: a_ring_starts_in_a_move).
+        address(self.0.load(Acquire))
+    }
+
+    fn freeze(&self) -> *mut Retired {
+        loop {
+            let seen = self.0.load(Relaxed);
+            let done = seen.map_addr(|address| address | FINAL);
+            // Release: pairs with the Acquire in `first`. Model: a_ring_starts_in_a_move.
+            if is_final(seen) || self.0.compare_exchange(seen, done, Release, Relaxed).is_ok() {
+                return self.first();
+            }
+        }
+    }
+
+    fn start_with(&self, first: *mut Retired) {
+        self.0.store(first, Relaxed);
+    }
+}
+
+/// The largest ring of a client as a request sees it, protected with all those behind it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Largest<'a>(Option<Ring<'a>>);
 
 impl Rings {
-    const_fn! {
-        pub(crate) const fn new() -> Rings {
-            Rings { largest: AtomicPtr::new(null_mut()), owned: PhantomData }
-        }
-    }
-
-    /// The ring of this capacity; `None` before [`with_capacity`](Self::with_capacity) made it.
+    /// Protects the rings; `None` where they may be gone, since the client's array was replaced.
     #[inline]
-    pub(crate) fn get(&self, capacity: usize) -> Option<Ring<'_>> {
-        self.find(self.largest(), capacity)
+    pub(crate) fn protect<'a>(&'a self, held: Held<'a>) -> Option<Largest<'a>> {
+        let first = self.first();
+        let Some(ring) = NonNull::new(first) else { return Some(Largest(None)) };
+        // SAFETY: what a slot of a present array leads to is a ring that was not retired; now that it is protected, it
+        // will not be freed before the record protects something else.
+        held.protect_cells(first).then(|| Largest(Some(Ring(unsafe { Block::from_raw(ring) }))))
     }
 
-    fn largest(&self) -> *mut Header {
-        // Acquire: pairs with the Release in `with_capacity`; carries the header and the cells.
-        // Models: log_ring_starts, log_grows.
-        self.largest.load(Acquire)
+    /// Puts a ring of this capacity before the largest, all its cells 0; `None` where another one came first, or none may
+    /// come any more.
+    pub(crate) fn enlarge<'a>(
+        &self,
+        largest: Largest<'a>,
+        capacity: usize,
+        visit: Visit<'a>,
+    ) -> Result<Option<Largest<'a>>, NoMemory> {
+        let seen = largest.address();
+        let ring = Block::allocate(AtomicWord::new(0), capacity, || AtomicWord::new(0), seen, visit.usage)?;
+        let first = ring.as_raw().as_ptr();
+        if seen.is_null() {
+            // Otherwise the ring that is protected protects this one, which has it behind it.
+            visit.held.protect_new_cells(first);
+        }
+        // Release: pairs with the Acquire in `first`. Model: log_ring_starts.
+        if self.0.compare_exchange(seen, first, Release, Relaxed).is_err() {
+            // SAFETY: nobody else knows it; the rings behind it stay.
+            unsafe { free_down_to(first, seen) };
+            return Ok(None);
+        }
+        Ok(Some(Largest(Some(Ring(ring)))))
+    }
+}
+
+impl<'a> Largest<'a> {
+    fn address(self) -> *mut Retired {
+        self.0.map_or(null_mut(), |ring| ring.0.as_raw().as_ptr())
     }
 
-    /// The ring of this capacity among those from `header` down, all of them published.
+    /// Whether it is the one at this address.
     #[inline]
-    fn find(&self, mut header: *mut Header, capacity: usize) -> Option<Ring<'_>> {
-        while let Some(published) = NonNull::new(header) {
-            let ring = Ring { header: published, rings: PhantomData };
-            if ring.capacity() == capacity {
-                return Some(ring);
-            }
-            header = ring.smaller();
-        }
-        None
+    pub(crate) fn is(self, address: *mut Retired) -> bool {
+        self.address() == address
     }
 
-    /// The ring of this capacity, twice that of the largest so far, all its cells 0 if it is new.
-    pub(crate) fn with_capacity(&self, capacity: usize) -> Result<Ring<'_>, NoMemory> {
-        loop {
-            let largest = self.largest();
-            if let Some(ring) = self.find(largest, capacity) {
-                return Ok(ring);
-            }
-            let header = allocate(largest, capacity)?;
-            // Release: pairs with the Acquire in `largest`, which is where a loser finds the winner's ring.
-            match self.largest.compare_exchange(largest, header.as_ptr(), Release, Relaxed) {
-                Ok(_) => return Ok(Ring { header, rings: PhantomData }),
-                // SAFETY: `allocate` made it for us, and its address was not published.
-                Err(_) => unsafe { free(header) },
-            }
+    /// The ring of this capacity.
+    #[inline]
+    pub(crate) fn find(self, capacity: usize) -> Option<Ring<'a>> {
+        let mut next = self.0;
+        while let Some(ring) = next.filter(|ring| ring.capacity() != capacity) {
+            // SAFETY: what is behind a protected ring is a ring, and freed with it.
+            next = NonNull::new(ring.0.behind()).map(|behind| Ring(unsafe { Block::from_raw(behind) }));
         }
+        next
     }
 }
 
-impl Drop for Rings {
-    fn drop(&mut self) {
-        let mut next = exclusive(&mut self.largest);
-        while let Some(header) = NonNull::new(next) {
-            next = Ring { header, rings: PhantomData }.smaller();
-            // SAFETY: every published ring came from `allocate`, is linked once, and the borrow of `self` is exclusive,
-            // so no `Ring` of it is left.
-            unsafe { free(header) };
-        }
-    }
-}
-
-impl fmt::Debug for Rings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Rings")
-    }
-}
+/// A ring that is protected for as long as `'a`; a power of two of cells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ring<'a>(Block<'a, AtomicWord, AtomicWord>);
 
 impl<'a> Ring<'a> {
+    #[inline]
     pub(crate) fn capacity(self) -> usize {
-        // SAFETY: a `Ring` is made of a published header only, which lives as long as the borrow of its rings.
-        unsafe { self.header.as_ref().capacity }
-    }
-
-    fn smaller(self) -> *mut Header {
-        // SAFETY: as in `capacity`.
-        unsafe { self.header.as_ref().smaller }
+        self.0.len()
     }
 
     /// Where a reader finds the newest expired cell, or not far from it.
     #[inline]
     pub(crate) fn base(self) -> &'a AtomicWord {
-        // SAFETY: as in `capacity`; the header lives as long as the borrow of the rings.
-        let header = unsafe { self.header.as_ref() };
-        &header.base
+        self.0.head()
     }
 
     /// The cell at a position, counted round the ring.
     #[inline]
     pub(crate) fn cell(self, position: u64) -> &'a AtomicWord {
-        // The capacity is a power of two, so the cut to `usize` loses nothing of the remainder.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let index = position as usize & (self.capacity() - 1);
-        let (_, first) = layout(self.capacity());
-        // SAFETY: the cells start `first` bytes behind the header, in the same allocation.
-        let cells = unsafe { self.header.as_ptr().cast::<u8>().add(first) }.cast::<AtomicWord>();
-        // SAFETY: `index` is less than the number of cells.
-        let cell = unsafe { cells.add(index) };
-        // SAFETY: the cells were initialised before the ring was published and live as long as the borrow of the rings.
-        unsafe { &*cell }
+        #[expect(clippy::cast_possible_truncation, reason = "the capacity is a power of two: the low bits choose")]
+        self.0.item(position as usize)
     }
-}
 
-/// The layout of a ring, and the offset of its first cell.
-const fn layout(capacity: usize) -> (Layout, usize) {
-    // A ring has at most 2^18 cells.
-    let Ok(cells) = Layout::array::<AtomicWord>(capacity) else { panic!("a ring larger than the address space") };
-    match Layout::new::<Header>().extend(cells) {
-        Ok(layout) => layout,
-        Err(_) => panic!("a ring larger than the address space"),
+    /// The bytes of a ring of this capacity.
+    pub(crate) const fn bytes(capacity: usize) -> usize {
+        Block::<'_, AtomicWord, AtomicWord>::bytes(capacity)
     }
-}
-
-fn allocate(smaller: *mut Header, capacity: usize) -> Result<NonNull<Header>, NoMemory> {
-    let (layout, first) = layout(capacity);
-    // SAFETY: the layout has the size of a header at least.
-    let start = unsafe { alloc(layout) };
-    let header = NonNull::new(start.cast::<Header>()).ok_or(NoMemory)?;
-    // SAFETY: the memory is ours, and large and aligned enough for a header.
-    unsafe { header.write(Header { smaller, capacity, base: AtomicWord::new(0) }) };
-    // SAFETY: the offset lies within the allocation.
-    let cells = unsafe { start.add(first) }.cast::<AtomicWord>();
-    for index in 0..capacity {
-        // SAFETY: `capacity` cells lie behind the header.
-        let cell = unsafe { cells.add(index) };
-        // SAFETY: the memory is ours and aligned for a cell.
-        unsafe { cell.write(AtomicWord::new(0)) };
-    }
-    Ok(header)
-}
-
-/// # Safety
-///
-/// The header must come from [`allocate`], and nobody else may know it.
-unsafe fn free(header: NonNull<Header>) {
-    // SAFETY: `allocate` initialised it.
-    let (layout, _) = layout(unsafe { header.as_ref().capacity });
-    // Neither a header nor an atomic has anything to drop.
-    // SAFETY: it was allocated with the layout of this capacity.
-    unsafe { dealloc(header.as_ptr().cast(), layout) };
 }

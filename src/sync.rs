@@ -11,31 +11,41 @@ compile_error!("slidegate keeps a client in one 64-bit atomic word, which this t
 use std::sync::atomic::AtomicUsize;
 pub(crate) use std::sync::{
     Arc, OnceLock,
-    atomic::{AtomicU64 as ClockReading, Ordering},
+    atomic::{AtomicU64 as ClockReading, AtomicU64 as Setting, Ordering},
 };
 
-/// The bytes that a limiter has allocated; outlives the limiter where a thread still keeps something of it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Usage(Arc<AtomicUsize>);
+/// The bytes that a limiter has allocated; outlives the limiter where a thread still keeps something of it. Nobody asks
+/// for those of a gate.
+#[derive(Clone, Debug)]
+pub(crate) struct Usage(Option<Arc<AtomicUsize>>);
 
 impl Usage {
+    pub(crate) fn counted() -> Usage {
+        Usage(Some(Arc::default()))
+    }
+
+    pub(crate) const fn uncounted() -> Usage {
+        Usage(None)
+    }
+
     pub(crate) fn add(&self, bytes: usize) {
-        self.0.fetch_add(bytes, Ordering::Relaxed);
+        self.0.iter().for_each(|usage| _ = usage.fetch_add(bytes, Ordering::Relaxed));
     }
 
     pub(crate) fn remove(&self, bytes: usize) {
-        self.0.fetch_sub(bytes, Ordering::Relaxed);
+        self.0.iter().for_each(|usage| _ = usage.fetch_sub(bytes, Ordering::Relaxed));
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
+        self.0.as_ref().map_or(0, |usage| usage.load(Ordering::Relaxed))
     }
 }
 
 #[cfg(not(slidegate_loom))]
 mod imp {
+    pub(crate) use super::fences::{of_mover, of_reader, prepare_fences};
     pub(crate) use core::cell::Cell as OwnedCell;
-    pub(crate) use std::sync::atomic::{AtomicPtr, fence};
+    pub(crate) use std::sync::atomic::AtomicPtr;
 
     /// A static that is made at the start.
     macro_rules! global {
@@ -61,13 +71,77 @@ mod imp {
     /// The word of a client.
     pub(crate) type AtomicWord = atomic::Atomic<u64>;
 
-    /// The pointer, where nobody else can hold it.
-    pub(crate) fn exclusive<T>(pointer: &mut AtomicPtr<T>) -> *mut T {
-        *pointer.get_mut()
-    }
-
     // Without its `fallback` the crate would panic where it cannot be lock-free; better not to compile.
     const _: () = assert!(AtomicWord::is_lock_free(), "slidegate needs 64-bit atomics on words of 8 bytes' alignment");
+}
+
+/// The fences between who reads and who replaces, each after a write and before a load of what the other one writes. Readers
+/// are many and movers few: where the kernel can run a fence in all threads of the process, movers have it do that, and
+/// readers only keep their compiler from reordering.
+#[cfg(not(slidegate_loom))]
+mod fences {
+    use std::sync::atomic::{
+        AtomicBool,
+        Ordering::{Acquire, Release, SeqCst},
+        compiler_fence, fence,
+    };
+
+    /// Whether movers can rely on the kernel.
+    static BY_KERNEL: AtomicBool = AtomicBool::new(false);
+
+    /// Asks the kernel, once in a process; may take some milliseconds where other threads run.
+    pub(crate) fn prepare_fences() {
+        if !BY_KERNEL.load(Acquire) && kernel::register() {
+            // Release, and Acquire below: who sees it loads after the fence in all threads that a registration is. So a
+            // mover that came too early for the kernel's fence is seen.
+            BY_KERNEL.store(true, Release);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn of_reader() {
+        if BY_KERNEL.load(Acquire) { compiler_fence(SeqCst) } else { fence(SeqCst) }
+    }
+
+    /// False if there is no telling what others read.
+    pub(crate) fn of_mover() -> bool {
+        // After a fork the child may have to register again.
+        if kernel::fence_in_all_threads() || kernel::register() && kernel::fence_in_all_threads() {
+            return true;
+        }
+        fence(SeqCst);
+        !BY_KERNEL.load(Acquire)
+    }
+
+    #[cfg(all(target_os = "linux", not(miri)))]
+    mod kernel {
+        const PRIVATE_EXPEDITED: i64 = 1 << 3;
+        const REGISTER_PRIVATE_EXPEDITED: i64 = 1 << 4;
+
+        fn membarrier(command: i64) -> bool {
+            // SAFETY: the call takes two numbers more, and touches no memory.
+            unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+        }
+
+        pub(super) fn register() -> bool {
+            membarrier(REGISTER_PRIVATE_EXPEDITED)
+        }
+
+        pub(super) fn fence_in_all_threads() -> bool {
+            membarrier(PRIVATE_EXPEDITED)
+        }
+    }
+
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    mod kernel {
+        pub(super) fn register() -> bool {
+            false
+        }
+
+        pub(super) fn fence_in_all_threads() -> bool {
+            false
+        }
+    }
 }
 
 /// The same under loom, with what loom lacks: weak exchanges that fail for no reason, and threads that stop for ever.
@@ -75,9 +149,19 @@ mod imp {
 mod imp {
     use super::{Ordering, ending};
     use core::fmt;
-    pub(crate) use loom::cell::Cell as OwnedCell;
-    use loom::sync::atomic;
-    pub(crate) use loom::sync::atomic::fence;
+    pub(crate) use loom::cell::{Cell as OwnedCell, UnsafeCell as Watched};
+    use loom::sync::atomic::{self, fence};
+
+    pub(crate) fn prepare_fences() {}
+
+    pub(crate) fn of_reader() {
+        fence(Ordering::SeqCst);
+    }
+
+    pub(crate) fn of_mover() -> bool {
+        fence(Ordering::SeqCst);
+        true
+    }
 
     /// A static that each execution makes anew.
     macro_rules! global {
@@ -102,7 +186,7 @@ mod imp {
     }
     pub(crate) use per_thread;
 
-    pub(crate) struct AtomicWord {
+    pub struct AtomicWord {
         word: atomic::AtomicU64,
         /// The weak exchanges so far: every other one fails where the models ask for it.
         weak: std::sync::atomic::AtomicU32,
@@ -194,8 +278,10 @@ mod imp {
         }
     }
 
-    pub(crate) fn exclusive<T>(pointer: &mut AtomicPtr<T>) -> *mut T {
-        pointer.0.with_mut(|pointer| *pointer)
+    impl<T> fmt::Debug for AtomicPtr<T> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("AtomicPtr")
+        }
     }
 }
 
@@ -225,6 +311,20 @@ pub(crate) mod ending {
     /// How many moves this thread has published.
     pub fn published() -> u32 {
         PUBLISHED.with(Cell::get)
+    }
+
+    std::thread_local! {
+        /// The blocks that are not freed, of all threads of a model and of all its executions.
+        static BLOCKS: Cell<isize> = const { Cell::new(0) };
+    }
+
+    pub(crate) fn note_block(more: isize) {
+        BLOCKS.set(BLOCKS.get() + more);
+    }
+
+    /// How many blocks were allocated and not freed.
+    pub fn blocks() -> isize {
+        BLOCKS.get()
     }
 
     struct Stopped;
@@ -269,4 +369,6 @@ pub(crate) mod ending {
     }
 }
 
-pub(crate) use imp::{AtomicPtr, AtomicWord, OwnedCell, exclusive, fence, global, per_thread};
+#[cfg(slidegate_loom)]
+pub(crate) use imp::Watched;
+pub(crate) use imp::{AtomicPtr, AtomicWord, OwnedCell, global, of_mover, of_reader, per_thread, prepare_fences};

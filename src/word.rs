@@ -8,7 +8,7 @@
 //! exchange is for the table, where a word carries the tag of its client to who freezes it.
 
 use crate::{
-    decision::{Allowed, Decision, Never, Refused, Standing},
+    decision::{Allowed, Decision, Never, Refused, Standing, Waiting},
     nanos::Nanos,
     sync::{
         AtomicWord,
@@ -19,8 +19,8 @@ use core::fmt;
 
 /// The pure step of an algorithm: what it answers to a request, and the word it leaves behind.
 pub trait Step: fmt::Debug {
-    /// Decides on a request of `cost` units at the reading `now`, where the client's word is `word`.
-    fn step(&self, word: u64, now: Nanos, cost: u64) -> Stepped;
+    /// Decides on a request, where the client's word is `word`.
+    fn step(&self, word: u64, ask: Ask) -> Stepped;
 
     /// The word of the same window with nothing counted in it, so that time does not run backwards. In the first window
     /// after the origin, where it cannot, that is 0, and so it is where the epoch has wrapped to that number.
@@ -33,8 +33,8 @@ pub trait Step: fmt::Debug {
     /// than a century.
     fn longest_life(&self) -> u64;
 
-    /// The units of a window.
-    fn limit(&self) -> u64;
+    /// The largest limit that the word has room for.
+    fn ceiling(&self) -> u64;
 }
 
 /// The time that a record takes up.
@@ -48,29 +48,32 @@ pub struct Span {
 
 /// What is asked of a word.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ask {
+pub struct Ask {
     /// The reading, in nanoseconds.
     pub(crate) now: u64,
     pub(crate) cost: u64,
+    /// The units of a window, no more than the algorithm's ceiling.
+    pub(crate) limit: u64,
     /// Whether what is allowed is recorded.
     pub(crate) recording: bool,
 }
 
 impl Ask {
-    /// The same, at the birth of an array at the earliest.
-    pub(crate) fn not_before(self, birth: u64) -> Ask {
-        Ask { now: self.now.max(birth), ..self }
+    /// Whether this answer to it is to be recorded.
+    #[inline]
+    pub(crate) fn records(self, answer: &Decision) -> bool {
+        self.recording && self.cost > 0 && answer.is_allowed()
     }
 }
 
 /// Decides on a word in place, where what is asked may depend on the word; `None` if the request would be allowed and the
 /// word is frozen, so that it cannot be recorded here any more.
-#[inline]
+#[inline(always)] // as `Client::decide`
 pub(crate) fn decide(word: &AtomicWord, algorithm: &impl Step, ask: impl Fn(u64) -> Ask) -> Option<Decision> {
     let mut seen = word.load(Relaxed);
     loop {
         let ask = ask(seen);
-        let Stepped { decision, next } = algorithm.step(seen, Nanos::from_nanos(ask.now), ask.cost);
+        let Stepped { decision, next } = algorithm.step(seen, ask);
         let Some(next) = next.filter(|_| ask.recording) else { return Some(decision) };
         if seen & FROZEN != 0 {
             return None;
@@ -99,46 +102,12 @@ impl Stepped {
         Stepped { decision: Decision::Allowed(Allowed::new(limit, standing)), next }
     }
 
-    pub(crate) const fn refused(limit: u64, remaining: u64, wait: u64, now: Nanos) -> Stepped {
-        Stepped { decision: Decision::Refused(Refused::new(limit, remaining, wait, now)), next: None }
+    pub(crate) const fn refused(limit: u64, waiting: Waiting, now: u64) -> Stepped {
+        Stepped { decision: Decision::Refused(Refused::new(limit, waiting, Nanos::from_nanos(now))), next: None }
     }
 
     pub(crate) const fn never(limit: u64, remaining: u64) -> Stepped {
         Stepped { decision: Decision::Never(Never::new(limit, remaining)), next: None }
-    }
-}
-
-/// The word of one client; zero until its first allowed request.
-#[derive(Debug)]
-pub struct Word(AtomicWord);
-
-impl Word {
-    const_fn! {
-        pub(crate) const fn new() -> Word {
-            Word(AtomicWord::new(0))
-        }
-    }
-
-    #[inline]
-    pub(crate) fn check(&self, algorithm: &impl Step, now: Nanos, cost: u64) -> Decision {
-        self.decide(algorithm, Ask { now: now.as_nanos(), cost, recording: true })
-    }
-
-    #[inline]
-    pub(crate) fn peek(&self, algorithm: &impl Step, now: Nanos, cost: u64) -> Decision {
-        self.decide(algorithm, Ask { now: now.as_nanos(), cost, recording: false })
-    }
-
-    #[inline]
-    fn decide(&self, algorithm: &impl Step, ask: Ask) -> Decision {
-        decide(&self.0, algorithm, |_| ask).unwrap_or_else(|| unreachable!("nobody freezes the word of a gate"))
-    }
-
-    pub(crate) fn forget(&self, algorithm: &impl Step) {
-        let mut seen = self.0.load(Relaxed);
-        while let Err(newer) = self.0.compare_exchange_weak(seen, algorithm.forgotten(seen), Relaxed, Relaxed) {
-            seen = newer;
-        }
     }
 }
 
@@ -208,11 +177,12 @@ pub(crate) mod tests {
             };
             let newest = if model.is_new() { last } else { model.effective_now(0) };
             let (reading, cost) = (raw.reading(last, newest, window, ahead, behind), raw.cost(limit));
-            let Stepped { decision, next } = algorithm.step(word, Nanos::from_nanos(reading), cost);
+            let ask = Ask { now: reading, cost, limit, recording: true };
+            let Stepped { decision, next } = algorithm.step(word, ask);
             prop_assert_eq!(Answer::from(decision), model.ask(verb, reading, cost), "{:?} at {}", raw, reading);
             // A frozen word answers the same, and only an allowed cost leaves a word behind.
             if word != 0 {
-                let frozen = algorithm.step(word | FROZEN, Nanos::from_nanos(reading), cost);
+                let frozen = algorithm.step(word | FROZEN, ask);
                 prop_assert_eq!((Answer::from(frozen.decision), frozen.next), (Answer::from(decision), next));
             }
             prop_assert_eq!(next.is_some(), decision.is_allowed() && cost > 0);

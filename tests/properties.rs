@@ -4,7 +4,7 @@ mod model;
 
 use model::{Answer, Model, Rule, Verb};
 use proptest::{collection::vec, prelude::*};
-use slidegate::{__tool, Algorithm, Decision, Gate, Nanos, Quota};
+use slidegate::{Algorithm, Decision, Gate, Nanos, Quota};
 use std::time::Duration;
 
 /// A step of the clock in eighths of the window and nanoseconds beside it, back or forth.
@@ -57,7 +57,7 @@ proptest! {
 
     #[test]
     fn log(limit in 0_u64..8, window in prop_oneof![1_u64..9, Just(1_000), 1_u64..1 << 40], traffic in traffic()) {
-        let gate = __tool::log_gate(Quota::new(limit, Duration::from_nanos(window))).unwrap();
+        let gate = Gate::try_log(Quota::new(limit, Duration::from_nanos(window))).unwrap();
         agrees(&gate, Rule::Log { tick: 1 }, (limit, window), &traffic)?;
     }
 

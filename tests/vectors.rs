@@ -1,7 +1,7 @@
 //! The worked examples of `vectors.json`: how many of `n` requests at an instant are allowed, and what was used before.
 
 use serde_json::Value;
-use slidegate::{__tool, Algorithm, Gate, Nanos, Quota};
+use slidegate::{Algorithm, Gate, Nanos, Quota};
 use std::time::Duration;
 
 #[test]
@@ -12,7 +12,7 @@ fn all_vectors() {
     for vector in vectors {
         let quota = Quota::new(number(&vector["limit"]), Duration::from_millis(number(&vector["window_ms"])));
         with_remaining += match vector["algo"].as_str() {
-            Some("log") => run(&__tool::log_gate(quota).unwrap(), vector),
+            Some("log") => run(&Gate::try_log(quota).unwrap(), vector),
             Some("counter") => run(&Gate::try_counter(quota).unwrap(), vector),
             Some("fixed") => run(&Gate::try_fixed_window(quota).unwrap(), vector),
             other => panic!("no such algorithm: {other:?}"),

@@ -1,8 +1,7 @@
 //! What the threads asked and were answered, and the search for one order that explains it all.
 
 use crate::Truth;
-use slidegate::{__tool::Log, Algorithm, Clock, Counter, Decision, FastClock, FixedWindow, Gate, Nanos};
-use std::fmt;
+use slidegate::{Algorithm, Clock, Decision, FastClock, Gate, Nanos};
 
 /// The part of an answer that a caller sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +48,7 @@ pub struct Client<'a, A: Algorithm, C = FastClock> {
     records: Vec<Record>,
 }
 
-impl<'a, A: Subject, C: Clock> Client<'a, A, C> {
+impl<'a, A: Algorithm, C: Clock> Client<'a, A, C> {
     pub fn new(gate: &'a Gate<A, C>) -> Self {
         Client { gate, records: Vec::new() }
     }
@@ -67,7 +66,7 @@ impl<'a, A: Subject, C: Clock> Client<'a, A, C> {
             Ask::Check(now, cost) => Some(request(now, cost).check().into()),
             Ask::Peek(now, cost) => Some(request(now, cost).peek().into()),
             Ask::Forget => {
-                A::forget(self.gate);
+                self.gate.forget();
                 None
             }
         };
@@ -78,29 +77,6 @@ impl<'a, A: Subject, C: Clock> Client<'a, A, C> {
 
     pub fn records(self) -> Vec<Record> {
         self.records
-    }
-}
-
-/// An algorithm under a model.
-pub trait Subject: Algorithm + Sized + Send + Sync + 'static {
-    fn forget<C>(gate: &Gate<Self, C>);
-}
-
-impl Subject for Counter {
-    fn forget<C>(gate: &Gate<Self, C>) {
-        gate.forget();
-    }
-}
-
-impl Subject for FixedWindow {
-    fn forget<C>(gate: &Gate<Self, C>) {
-        gate.forget();
-    }
-}
-
-impl Subject for Log {
-    fn forget<C>(_: &Gate<Self, C>) {
-        unreachable!("a gate with a log cannot forget yet");
     }
 }
 
@@ -116,7 +92,7 @@ pub struct History {
 
 impl History {
     /// Panics unless some order of the requests, true to each thread's own, explains every answer.
-    pub fn assert_linearizable(&self, truth: impl Truth + fmt::Debug) {
+    pub fn assert_linearizable(&self, truth: Truth) {
         let mut start = truth.clone();
         for record in &self.before {
             assert!(explains(&mut start, record), "alone in its thread, not explained: {record:?} in {self:#?}");
@@ -125,7 +101,7 @@ impl History {
         assert!(self.search(&start, &done), "no order explains {self:#?} from {start:?}");
     }
 
-    fn search(&self, truth: &(impl Truth + fmt::Debug), done: &[usize]) -> bool {
+    fn search(&self, truth: &Truth, done: &[usize]) -> bool {
         let mut finished = true;
         for (thread, records) in self.threads.iter().enumerate() {
             let Some(record) = records.get(done[thread]) else { continue };
@@ -150,7 +126,7 @@ impl History {
     }
 }
 
-fn explains(truth: &mut impl Truth, record: &Record) -> bool {
+fn explains(truth: &mut Truth, record: &Record) -> bool {
     let right = match record.ask {
         Ask::Check(now, cost) => truth.check(now, cost),
         Ask::Peek(now, cost) => truth.peek(now, cost),

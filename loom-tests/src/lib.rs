@@ -4,33 +4,29 @@
 #[cfg(not(slidegate_loom))]
 compile_error!("run from loom-tests/ without RUSTFLAGS, or add `--cfg slidegate_loom` to them");
 
+mod clock;
 mod history;
 mod race;
 mod table;
 mod truth;
 
-pub use history::{Answer, Ask, Client, History, Record, Subject};
+pub use clock::{nothing_stale, with_a_running_clock};
+pub use history::{Answer, Ask, Client, History, Record};
 pub use race::Race;
-pub use table::{Call, LONG, RACE, SHORT, TableRace, Told, W};
-pub use truth::{CounterTruth, FixedTruth, LogTruth, Truth};
+pub use table::{Call, ENDLESS, Kind, LOG, LONG, RACE, SHORT, SHORT_LOG, TableRace, Told, W};
+pub use truth::Truth;
 
-use loom::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use slidegate::{Clock, Nanos};
 use std::sync::{Arc, atomic};
 
-/// Runs `body` in every interleaving, and with every stale value that the memory model lets a thread read; prints how
+/// Runs `body` in every interleaving, and with every stale value that the memory model lets a thread read; tells how
 /// many executions that took.
 ///
 /// With `preemptions` it stops at so many switches away from a thread that could go on; without, it is exhaustive. A run
 /// with failing exchanges takes one switch less, a deep one one more.
-pub fn model(name: &str, preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'static) {
-    report(name, explore(preemptions, body));
-}
-
 fn explore(preemptions: Option<usize>, body: impl Fn() + Sync + Send + 'static) -> u64 {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound =
-        preemptions.map(|bound| bound + usize::from(deep()) - usize::from(slidegate::__loom::spurious()));
+    let one_less = usize::from(slidegate::__loom::spurious());
+    builder.preemption_bound = preemptions.map(|bound| (bound + usize::from(deep())).saturating_sub(one_less));
     // A livelock would branch for ever. No model needs a tenth of this.
     builder.max_branches = 10_000;
     let executions = Arc::new(atomic::AtomicU64::new(0));
@@ -50,24 +46,4 @@ pub fn deep() -> bool {
 fn report(name: &str, executions: u64) {
     let spurious = if slidegate::__loom::spurious() { ", weak exchanges failing" } else { "" };
     println!("{name}: {executions} executions{spurious}");
-}
-
-/// A clock inside the model: loom moves its readings between any two steps, and lets them be late.
-#[derive(Clone)]
-pub struct LoomClock(loom::sync::Arc<AtomicU64>);
-
-impl LoomClock {
-    pub fn new(now: u64) -> LoomClock {
-        LoomClock(loom::sync::Arc::new(AtomicU64::new(now)))
-    }
-
-    pub fn advance(&self, by: u64) {
-        self.0.fetch_add(by, Relaxed);
-    }
-}
-
-impl Clock for LoomClock {
-    fn now(&self) -> Nanos {
-        Nanos::from_nanos(self.0.load(Relaxed))
-    }
 }

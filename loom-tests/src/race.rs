@@ -1,23 +1,23 @@
 //! [`Race`]: two threads at one gate, the shape of most models.
 
-use crate::{Ask, Client, History, Record, Subject, Truth, explore, report};
+use crate::{Ask, Client, History, Record, Truth, explore, report};
 use loom::{sync::Arc, thread};
-use slidegate::{__loom::after_steps, Gate};
-use std::{fmt, sync::atomic};
+use slidegate::{__loom::after_steps, Algorithm, Gate};
+use std::sync::atomic;
 
 /// Two threads that ask a gate at the same time, after `before` and before `after` in a third.
-pub struct Race<A: Subject, T> {
+pub struct Race<A: Algorithm> {
     pub name: &'static str,
     /// The bound of [`model`](crate::model); `None` is exhaustive.
     pub preemptions: Option<usize>,
     pub gate: fn() -> Gate<A>,
-    pub truth: T,
+    pub truth: Truth,
     pub before: &'static [Ask],
     pub threads: [&'static [Ask]; 2],
     pub after: &'static [Ask],
 }
 
-impl<A: Subject, T: Truth + fmt::Debug + Send + Sync + 'static> Race<A, T>
+impl<A: Algorithm + 'static> Race<A>
 where
     Gate<A>: Send + Sync,
 {
@@ -59,15 +59,15 @@ where
         report(&format!("{}, before each of {last} operations", self.name), executions);
     }
 
-    fn setting(&self, exchanged: bool) -> Setting<A, T> {
+    fn setting(&self, exchanged: bool) -> Setting<A> {
         let Race { gate, before, threads, after, .. } = *self;
         Setting { gate, truth: self.truth.clone(), before, threads, after, exchanged }
     }
 }
 
-struct Setting<A: Subject, T> {
+struct Setting<A: Algorithm> {
     gate: fn() -> Gate<A>,
-    truth: T,
+    truth: Truth,
     before: &'static [Ask],
     threads: [&'static [Ask]; 2],
     after: &'static [Ask],
@@ -75,7 +75,7 @@ struct Setting<A: Subject, T> {
     exchanged: bool,
 }
 
-impl<A: Subject, T: Truth + fmt::Debug> Setting<A, T>
+impl<A: Algorithm + 'static> Setting<A>
 where
     Gate<A>: Send + Sync,
 {
@@ -99,7 +99,7 @@ where
 }
 
 /// Asks one after the other, for at most so many atomic operations; whether it was stopped by that.
-fn play<A: Subject>(gate: &Gate<A>, asks: &[Ask], steps: Option<u32>) -> (Vec<Record>, bool) {
+fn play<A: Algorithm>(gate: &Gate<A>, asks: &[Ask], steps: Option<u32>) -> (Vec<Record>, bool) {
     let mut client = Client::new(gate);
     let mut all = || asks.iter().for_each(|&ask| client.ask(ask));
     let stopped = match steps {

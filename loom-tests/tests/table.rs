@@ -1,20 +1,10 @@
 //! The table of clients: moves, births, hazards, and what a new client is answered.
 
 use loom_tests::{
-    Call::{Check, Forget, ForgetAll, Peek, Sweep},
-    RACE, SHORT, TableRace, W,
+    Call::{Check, Forget, ForgetAll, Many, Peek, Sweep},
+    ENDLESS, SHORT, W, table_race as race,
 };
 use slidegate::WhenFull;
-
-macro_rules! race {
-    ($(#[$doc:meta])* $name:ident: $run:ident { $($field:ident: $value:expr),+ $(,)? }) => {
-        $(#[$doc])*
-        #[test]
-        fn $name() {
-            TableRace { name: stringify!($name), $($field: $value,)+ ..RACE }.$run();
-        }
-    };
-}
 
 race! {
     /// One new client in two threads has one slot, not two.
@@ -72,7 +62,7 @@ race! {
 race! {
     /// A check of a known client, frozen between its load and its exchange.
     a_check_meets_a_move: run {
-        preemptions: 3,
+        preemptions: 2,
         before: &[Check(1, 1, 1), Check(2, 1, 1)],
         threads: &[&[Forget(2, 1)], &[Check(1, 1, 1), Check(1, 1, 1)]],
         after: &[Peek(1, 1, 1), Check(1, 1, 1), Check(2, 1, 2)],
@@ -80,9 +70,19 @@ race! {
 }
 
 race! {
+    /// A check that one move after the other is about to freeze.
+    a_check_meets_two_moves: run {
+        preemptions: 3,
+        before: &[Check(1, 1, 1), Check(2, 1, 1)],
+        threads: &[&[Forget(2, 1)], &[Check(1, 1, 1)]],
+        after: &[Peek(1, 1, 1)],
+    }
+}
+
+race! {
     /// A slot claimed and written while a move freezes: the mover finds both or neither.
     a_new_client_meets_a_move: run {
-        preemptions: 3,
+        preemptions: 2,
         before: &[Check(2, 1, 1)],
         threads: &[&[Forget(2, 1)], &[Check(1, 1, 2)]],
         after: &[Check(1, 1, 1)],
@@ -113,7 +113,7 @@ race! {
     own_request_in_the_copy: run {
         preemptions: 1,
         slots: 2,
-        bits: SHORT,
+        kind: SHORT,
         limit: 3,
         before: &[Check(1, 1, 1)],
         threads: &[&[Check(1, 2 * W, 1)], &[Check(1, W, 1)], &[Check(1, W, 1)]],
@@ -152,9 +152,11 @@ race! {
 race! {
     /// A forgotten client comes back with a reading of the time before.
     a_forgotten_client_returns_late: run {
+        kind: ENDLESS,
+        limit: 1,
         preemptions: 3,
-        before: &[Check(9, 1, 1), Check(1, 3 * W, 2)],
-        threads: &[&[Forget(1, 3 * W)], &[Check(1, W, 2)]],
+        before: &[Check(9, 1, 1), Check(1, 3 * W, 1)],
+        threads: &[&[Forget(1, 3 * W)], &[Check(1, W, 1)]],
         after: &[Check(1, W, 1), Peek(1, 3 * W, 0)],
     }
 }
@@ -172,9 +174,9 @@ race! {
 race! {
     /// The birth never falls, whatever later movers read.
     a_birth_outlives_late_movers: run {
-        before: &[Check(9, 1, 1), Check(1, 3 * W, 2), Check(2, W, 1)],
-        threads: &[&[Forget(1, 3 * W)], &[Forget(2, W), Check(1, W, 1)]],
-        after: &[Check(1, W, 1), Check(2, W, 2), Peek(1, 3 * W, 0)],
+        before: &[Check(9, 1, 1), Check(1, 3 * W, 2), Check(2, 2 * W, 1)],
+        threads: &[&[Forget(1, 3 * W)], &[Forget(2, 2 * W), Check(1, W, 1)]],
+        after: &[Check(1, W, 1), Check(2, W, 2), Peek(1, 3 * W + 2, 0)],
     }
 }
 
@@ -234,6 +236,7 @@ race! {
 race! {
     /// A slot set aside by two threads of one new client is not missing to another.
     room_for_all_three: run {
+        deep: true,
         preemptions: 1,
         before: &[Check(9, 1, 1)],
         threads: &[&[Check(1, 1, 1)], &[Check(1, 1, 1)], &[Check(2, 1, 1)]],
@@ -246,20 +249,32 @@ race! {
     the_last_slot_is_its_own: run {
         preemptions: 3,
         slots: 2,
-        before: &[Check(9, 1, 1), Forget(9, 1)],
-        threads: &[&[Check(1, 1, 1)], &[Check(1, 1, 1)]],
-        after: &[Check(1, 1, 1), Check(2, 1, 1)],
+        before: &[Check(9, 1, 1), Sweep(3 * W)],
+        threads: &[&[Check(1, 3 * W, 1)], &[Check(1, 3 * W, 1)]],
+        after: &[Check(1, 3 * W, 1), Check(2, 3 * W, 1)],
     }
 }
 
 race! {
     /// The same while another client is turned away.
     the_last_slot_is_its_own_for_all: run {
+        preemptions: 3,
+        slots: 2,
+        before: &[Check(9, 1, 1), Sweep(3 * W)],
+        threads: &[&[Check(1, 3 * W, 1), Check(2, 3 * W, 1)], &[Check(1, 3 * W, 1)]],
+        after: &[Check(1, 3 * W, 1), Check(2, 3 * W, 1)],
+    }
+}
+
+race! {
+    /// Where one thread takes it, another finds the array full, and a third, which is that client's too, has heard of
+    /// neither.
+    the_last_slot_is_its_own_for_three: run {
         preemptions: 1,
         slots: 2,
-        before: &[Check(9, 1, 1), Forget(9, 1)],
-        threads: &[&[Check(1, 1, 1)], &[Check(1, 1, 1)], &[Check(2, 1, 1)]],
-        after: &[Check(1, 1, 1), Check(2, 1, 1)],
+        before: &[Check(9, 1, 1), Sweep(3 * W)],
+        threads: &[&[Check(1, 3 * W, 1)], &[Check(1, 3 * W, 1)], &[Check(2, 3 * W, 1)]],
+        after: &[Check(1, 3 * W, 1), Check(2, 3 * W, 1)],
     }
 }
 
@@ -279,7 +294,7 @@ race! {
     /// What they share is carried by a move, whoever makes it.
     sharing_through_a_move: run {
         slots: 2,
-        bits: SHORT,
+        kind: SHORT,
         when_full: WhenFull::Share,
         sharing: &[1, 2],
         before: &[Check(9, 1, 1), Check(9, W + 1, 1), Check(1, W, 1)],
@@ -291,7 +306,7 @@ race! {
 race! {
     /// A horizon of 8 windows, all of them gone by without a request.
     idle_for_a_horizon: run {
-        bits: SHORT,
+        kind: SHORT,
         before: &[Check(1, 1, 2)],
         threads: &[&[Check(1, 8 * W + 1, 1)], &[Check(1, 8 * W + 1, 1)]],
         after: &[Check(1, 8 * W + 1, 1), Peek(1, 16 * W, 1)],
@@ -301,7 +316,7 @@ race! {
 race! {
     /// The same, and seven windows, with a peek and another client.
     idle_for_almost_a_horizon: run {
-        bits: SHORT,
+        kind: SHORT,
         slots: 2,
         before: &[Check(1, 1, 2)],
         threads: &[&[Peek(1, 7 * W, 1), Check(1, 7 * W, 1)], &[Check(2, 15 * W, 1)]],
@@ -312,7 +327,7 @@ race! {
 race! {
     /// A thread that read its clock many windows ago meets an array moved by its age.
     late_by_a_horizon: run {
-        bits: SHORT,
+        kind: SHORT,
         before: &[Check(1, 1, 1)],
         threads: &[&[Check(1, 5 * W, 2)], &[Check(1, 1, 1), Check(1, 2 * W, 1)]],
         after: &[Check(1, 1, 1), Check(1, 5 * W, 1)],
@@ -322,7 +337,7 @@ race! {
 race! {
     /// An array is moved by its age while its client is live.
     moved_by_age: run {
-        bits: SHORT,
+        kind: SHORT,
         before: &[Check(1, 1, 1), Check(1, W + 1, 2)],
         threads: &[&[Check(1, 2 * W + 1, 1), Check(2, 2 * W + 1, 1)], &[Check(1, W + 2, 1), Check(1, 2 * W + 2, 1)]],
         after: &[Check(1, 2 * W + 2, 1), Check(1, W, 1)],
@@ -341,6 +356,7 @@ race! {
 race! {
     /// The same with a reader of its own in each of two publishers.
     hazards_of_publishers: run {
+        preemptions: 1,
         before: &[Check(1, 1, 1), Check(2, 1, 1)],
         threads: &[&[Forget(1, 1), Check(1, 1, 1)], &[Forget(2, 1), Check(2, 1, 1)]],
         after: &[Check(1, 1, 1), Check(2, 1, 1)],
@@ -381,6 +397,7 @@ race! {
 race! {
     /// In a claim of the last slot, or of one more than there are.
     stopped_in_a_claim_of_the_last_slot: run_with_a_stop {
+        preemptions: 1,
         slots: 2,
         before: &[Check(9, 1, 1)],
         threads: &[&[Check(1, 3 * W, 1)], &[Check(2, 3 * W, 1)]],
@@ -395,5 +412,44 @@ race! {
         before: &[Check(1, 1, 1), Check(2, 1, 1)],
         threads: &[&[Check(1, 1, 1)], &[Forget(2, 1)]],
         after: &[Check(1, 1, 1), Forget(1, 1), Check(1, 1, 2), Check(2, 1, 1)],
+    }
+}
+
+race! {
+    /// Several at once against a move: two clients of one segment, and in their order.
+    a_batch_meets_a_move: run {
+        before: &[Check(1, 1, 1), Check(2, 1, 1)],
+        threads: &[&[Forget(2, 1)], &[Many(&[1, 1, 2], 1)]],
+        after: &[Check(1, 1, 1), Check(2, 1, 1)],
+    }
+}
+
+race! {
+    /// Several at once, a new client among them, where others are new too.
+    a_batch_of_new_clients: run {
+        slots: 2,
+        before: &[Check(9, 1, 1), Forget(9, 1)],
+        threads: &[&[Check(3, 1, 1)], &[Many(&[1, 1, 3], 1)]],
+        after: &[Check(1, 1, 1), Check(3, 1, 2)],
+    }
+}
+
+race! {
+    /// A batch reads two arrays at a time: nobody frees either.
+    hazards_of_a_batch: run {
+        before: &[Check(1, 1, 2), Check(2, 1, 2)],
+        threads: &[&[Many(&[1, 2, 1, 2], 1)], &[Forget(2, 1)]],
+        after: &[Check(1, 1, 1)],
+    }
+}
+
+race! {
+    /// Through handles, whose records outlive a request.
+    handles: run {
+        preemptions: 1,
+        handles: true,
+        before: &[Check(1, 1, 1), Check(2, 1, 1)],
+        threads: &[&[Check(1, 1, 1), Forget(2, 1)], &[Check(2, 1, 1), Many(&[1, 2], 1)]],
+        after: &[Check(1, 1, 1), Check(2, 1, 1)],
     }
 }

@@ -1,15 +1,8 @@
 //! The algorithms of one word: the counter, and the fixed window where it differs.
 
-use loom::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-};
 use loom_tests::{
     Ask::{Check, Forget, Peek},
-    Client, CounterTruth, FixedTruth, History, LoomClock, Race, model,
+    Race, Truth, nothing_stale, with_a_running_clock,
 };
 use slidegate::{
     __loom::{narrow_counter, narrow_fixed_window},
@@ -45,7 +38,7 @@ fn one_unit_left() {
         name: "one_unit_left",
         preemptions: None,
         gate: counter::<1>,
-        truth: CounterTruth::new(1, W),
+        truth: Truth::counter(1, W),
         before: &[],
         threads: [&[Check(1, 1)], &[Check(1, 1)]],
         after: &[Peek(1, 0)],
@@ -63,7 +56,7 @@ macro_rules! late {
                 name: stringify!($name),
                 preemptions: None,
                 gate: $gate,
-                truth: CounterTruth::new(3, W),
+                truth: Truth::counter(3, W),
                 before: &[Check(W - 1, 2)],
                 threads: [
                     &[Check(W - 1 + $windows * W, 2), Check(W - 1 + $windows * W, 1)],
@@ -88,7 +81,7 @@ fn forgetting_races_checks() {
         name: "forgetting_races_checks",
         preemptions: None,
         gate: counter::<2>,
-        truth: CounterTruth::new(2, W),
+        truth: Truth::counter(2, W),
         before: &[Check(1, 2), Check(W + 2, 1)],
         threads: [&[Forget, Check(W + 3, 1)], &[Check(1, 2), Check(W + 2, 1)]],
         after: &[Peek(2 * W, 0), Peek(1, 0)],
@@ -103,7 +96,7 @@ fn forgetting_races_a_turnover() {
         name: "forgetting_races_a_turnover",
         preemptions: None,
         gate: counter::<2>,
-        truth: CounterTruth::new(2, W),
+        truth: Truth::counter(2, W),
         before: &[Check(1, 2)],
         threads: [&[Forget], &[Check(W + 2, 1), Check(1, 2)]],
         after: &[Peek(1, 0), Peek(2 * W, 0)],
@@ -118,7 +111,7 @@ fn fixed_window_late_and_fresh() {
         name: "fixed_window_late_and_fresh",
         preemptions: None,
         gate: fixed::<2>,
-        truth: FixedTruth::new(2, W),
+        truth: Truth::fixed(2, W),
         before: &[Check(1, 2)],
         threads: [&[Check(2 * W, 1), Check(2 * W + 1, 1)], &[Check(W - 1, 1), Peek(2 * W, 1)]],
         after: &[Peek(0, 0)],
@@ -134,7 +127,7 @@ fn a_thread_stops() {
         name: "a_thread_stops",
         preemptions: None,
         gate: counter::<2>,
-        truth: CounterTruth::new(2, W),
+        truth: Truth::counter(2, W),
         before: &[],
         threads: [&[Check(1, 1), Check(W + 2, 2)], &[Check(1, 1), Check(W, 1)]],
         after: &[Check(3 * W, 2)],
@@ -145,62 +138,14 @@ fn a_thread_stops() {
 /// Three threads at a turn-over with the clock running: mixed costs, and a reading may be as old as the model lets it.
 #[test]
 fn turnover_with_a_running_clock() {
-    model("turnover_with_a_running_clock", None, || {
-        let clock = LoomClock::new(W - 1);
-        let gate = Arc::new(counter::<3>().with_clock(clock.clone()));
-        let mut begin = Client::new(&*gate);
-        begin.check_now(1);
-        let threads: Vec<_> = [2, 1]
-            .into_iter()
-            .map(|cost| {
-                let gate = Arc::clone(&gate);
-                thread::spawn(move || {
-                    let mut client = Client::new(&*gate);
-                    client.check_now(cost);
-                    client.records()
-                })
-            })
-            .collect();
-        clock.advance(1);
-        clock.advance(W);
-        let threads = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
-        let mut end = Client::new(&*gate);
-        end.check_now(1);
-        end.ask(Peek(3 * W, 0));
-        let history = History { before: begin.records(), threads, after: end.records(), ..History::default() };
-        history.assert_linearizable(CounterTruth::new(3, W));
-    });
+    let (truth, after) = (Truth::counter(3, W), &[Peek(3 * W, 0)]);
+    with_a_running_clock("turnover_with_a_running_clock", None, counter::<3>, truth, W - 1, [1, W], after);
 }
 
 /// The promise: whoever was told of a request sees it counted, in its window and, weighted, in the next.
 #[test]
 fn no_request_reads_a_stale_count() {
-    model("no_request_reads_a_stale_count", None, || {
-        let gate = Arc::new(counter::<2>());
-        let told = Arc::new(AtomicBool::new(false));
-        let teller = thread::spawn({
-            let (gate, told) = (Arc::clone(&gate), Arc::clone(&told));
-            move || {
-                let mut client = Client::new(&*gate);
-                client.ask(Peek(1, 0));
-                let mut precedes = Vec::new();
-                if told.load(Ordering::Acquire) {
-                    precedes.push([(1, 1), (0, 1)]);
-                }
-                client.ask(Peek(1, 1));
-                client.ask(Check(W, 1));
-                (client.records(), precedes)
-            }
-        });
-        let mut client = Client::new(&*gate);
-        client.ask(Check(1, 1));
-        client.ask(Check(1, 1));
-        told.store(true, Ordering::Release);
-        let (records, precedes) = teller.join().unwrap();
-        let mut end = Client::new(&*gate);
-        end.ask(Peek(W, 0));
-        let history =
-            History { threads: vec![records, client.records()], precedes, after: end.records(), ..History::default() };
-        history.assert_linearizable(CounterTruth::new(2, W));
-    });
+    let (told, reader) = ([Check(1, 1), Check(1, 1)], [Peek(1, 0), Peek(1, 1), Check(W, 1)]);
+    let truth = Truth::counter(2, W);
+    nothing_stale("no_request_reads_a_stale_count", None, counter::<2>, truth, told, reader, Peek(W, 0));
 }

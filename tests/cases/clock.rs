@@ -1,6 +1,7 @@
 //! Clocks that go back, stand still, or are near their end.
 
 use super::*;
+use slidegate::{CachedClock, ManualClock};
 
 #[test]
 fn b38_the_clock_goes_back() {
@@ -50,4 +51,18 @@ fn b43_near_the_end_of_time() {
     assert!(into > 0, "the start lies inside a window");
     let Decision::Refused(refused) = gate.at(Nanos::MAX).check() else { panic!("it is spent") };
     assert_eq!(refused.retry_at(), Nanos::MAX);
+}
+
+/// It shows what its clock showed when it was renewed, and so do its clones.
+#[test]
+fn a_cached_clock_is_as_late_as_its_renewal() {
+    let source = ManualClock::new();
+    let cached = CachedClock::new(source.clone());
+    let gate = Gate::try_log(quota(1, 60 * S)).unwrap().with_clock(cached.clone());
+    assert!(gate.check().is_allowed());
+    source.advance(Duration::from_secs(61));
+    assert_eq!((cached.now(), gate.check().retry_after()), (Nanos::ZERO, Some(Duration::from_nanos(60 * S + TICK))));
+    cached.renew();
+    assert_eq!(gate.now(), Nanos::from_nanos(61 * S));
+    assert!(gate.check().is_allowed());
 }

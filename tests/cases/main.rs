@@ -12,7 +12,7 @@ mod log;
 mod rules;
 mod threads;
 
-use slidegate::{__tool, Algorithm, Clock, Counter, Decision, FixedWindow, Gate, Nanos, Quota};
+use slidegate::{Algorithm, Clock, Counter, Decision, FixedWindow, Gate, Log, Nanos, Quota};
 use std::time::Duration;
 
 const NS: u64 = 1;
@@ -76,8 +76,8 @@ fn quota(limit: u64, window: u64) -> Quota {
     Quota::new(limit, Duration::from_nanos(window))
 }
 
-fn log(limit: u64, window: u64) -> Gate<__tool::Log> {
-    __tool::log_gate(quota(limit, window)).unwrap()
+fn log(limit: u64, window: u64) -> Gate<Log> {
+    Gate::try_log(quota(limit, window)).unwrap()
 }
 
 fn counter(limit: u64, window: u64) -> Gate<Counter> {

@@ -14,7 +14,7 @@ fn allowed<G: Algorithm>(gate: &Gate<G>, cost: u64, at: u64) -> Allowed {
     }
 }
 
-fn refused<G: Algorithm>(gate: &Gate<G>, cost: u64, at: u64) -> Refused {
+fn refused<G: Algorithm, C: Clock>(gate: &Gate<G, C>, cost: u64, at: u64) -> Refused {
     match gate.at(Nanos::from_nanos(at)).cost(cost).check() {
         Decision::Refused(refused) => refused,
         other => panic!("{other:?}"),
@@ -133,6 +133,18 @@ fn a_forgotten_client_does_not_go_back() {
     gate.forget();
     assert_eq!([gate.ask(10 * S), gate.ask(10 * S)], [A(1), A(0)]);
     assert_eq!(refused(&gate, 1, 10 * S).retry_at().as_nanos(), 1_020 * S);
+
+    // A log goes to the reading of its clock, where that is later than what was recorded.
+    let clock = slidegate::ManualClock::new();
+    let gate = log(2, 60 * S).with_clock(clock.clone());
+    for (reading, latest) in [(0, 1_000), (500, 1_000), (1_500, 1_500)] {
+        clock.set(Nanos::from_nanos(reading * S));
+        assert_eq!(gate.many(3, 1_000 * S), 2);
+        gate.forget();
+        assert_eq!([gate.ask(10 * S), gate.ask(10 * S)], [A(1), A(0)]);
+        assert_eq!(refused(&gate, 1, 10 * S).retry_at().as_nanos(), (latest + 60) * S + TICK);
+        gate.forget();
+    }
 }
 
 /// A clock that counts how often it is read, and that can be broken.
@@ -192,5 +204,5 @@ fn gates_are_shared_freely() {
     fn shared<T: Send + Sync + std::panic::UnwindSafe + std::panic::RefUnwindSafe>() {}
     shared::<Gate<slidegate::Counter>>();
     shared::<Gate<slidegate::FixedWindow>>();
-    shared::<Gate<slidegate::__tool::Log>>();
+    shared::<Gate<slidegate::Log>>();
 }

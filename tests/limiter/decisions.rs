@@ -1,217 +1,61 @@
 //! Random traffic of many clients, decided by a limiter of one segment and by a map of exact models.
 
 use super::*;
-use model::{Model, Verdict};
+use model::Verdict;
 use random::Random;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
-const ORDINARY: u64 = 400_000;
+const ORDINARY: u64 = 200_000;
 const SEED: u64 = 1;
-const CENTURY: u128 = 100 * 31_557_600 * S as u128;
 
-/// What one segment is to do: the clients as lists of what they were allowed, and the births of its arrays.
-struct Segment {
-    rule: Rule,
-    limit: u64,
-    window: u64,
-    when_full: WhenFull,
-    /// The age at which an array is replaced before it is read.
-    life: u64,
-    array: Option<Array>,
-    moves: u64,
-    /// Answers from the count that clients share.
-    asked_shared: u64,
-}
-
-#[derive(Clone)]
-struct Array {
-    birth: u64,
-    slots: usize,
-    /// Those that have a slot, live or not.
-    clients: HashMap<u64, Model>,
-    shared: Option<Model>,
-    /// A move was begun and found no room: nothing more is recorded here.
-    frozen: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Event {
-    Ask(u64, Verb, u64, u64),
+    Ask(Way, u64, Verb, u64, u64),
+    /// One unit of each, at one reading.
+    Many(Way, Vec<u64>, u64),
     Forget(u64, u64),
     ForgetAll(u64),
     Sweep(u64),
 }
 
-/// Whether a request needs a place to be recorded in.
-fn takes(answer: &Answer, cost: u64) -> bool {
-    cost > 0 && matches!(answer.verdict, Verdict::Allowed { .. })
+/// The bytes of what a segment is made of, found from outside.
+struct Parts {
+    directory: usize,
+    head: usize,
+    slot: usize,
+    ring: usize,
 }
 
-fn full_at(slots: usize) -> usize {
-    slots - slots.div_ceil(8)
-}
-
-impl Segment {
-    fn new(rule: Rule, limit: u64, window: u64, when_full: WhenFull) -> Segment {
-        let bits = 64 - (limit | 1).leading_zeros();
-        let epoch = 63 - bits * if rule == Rule::Counter { 2 } else { 1 };
-        let horizon = u128::from(window) << epoch;
-        let life = if horizon >= CENTURY { u64::MAX } else { u64::try_from(horizon / 4).unwrap() };
-        Segment { rule, limit, window, when_full, life, array: None, moves: 0, asked_shared: 0 }
-    }
-
-    /// The instant from which on nothing of a client counts.
-    fn until(&self, model: &Model) -> u64 {
-        let windows = if self.rule == Rule::Counter { 2 } else { 1 };
-        model.effective_now(0).saturating_add(windows * self.window)
-    }
-
-    fn fresh(&self) -> Model {
-        Model::new(self.rule, self.limit, self.window)
-    }
-
-    fn live(&self, now: u64) -> usize {
-        let Some(array) = &self.array else { return 0 };
-        array.clients.values().filter(|model| self.until(model) > now.max(array.birth)).count()
-    }
-
-    /// The answer, and whether it is that of a record.
-    fn ask(&mut self, key: u64, verb: Verb, reading: u64, cost: u64) -> (Answer, bool) {
-        let Some(mut array) = self.array.take() else { return self.decide_by_a_move(None, key, verb, reading, cost) };
-        let now = reading.max(array.birth);
-        if now - array.birth >= self.life {
-            return self.decide_by_a_move(Some(array), key, verb, reading, cost);
-        }
-        let known = array.clients.get(&key).cloned();
-        let has_slot = known.is_some() || array.clients.len() < full_at(array.slots);
-        let mut model = known.unwrap_or_else(|| self.fresh());
-        let answer = model.ask(verb, self.bounded(&model, reading, array.birth), cost);
-        let takes = takes(&answer, cost);
-        let has_room = array.slots < 1_024 || array.clients.values().any(|model| self.until(model) <= now);
-        if !takes || verb == Verb::Peek && (has_slot || has_room) {
-            self.array = Some(array);
-            return (answer, true);
-        }
-        if has_slot && !array.frozen {
-            array.clients.insert(key, model);
-            self.array = Some(array);
-            return (answer, true);
-        }
-        if has_slot || has_room {
-            return self.decide_by_a_move(Some(array), key, verb, reading, cost);
-        }
-        if self.when_full != WhenFull::Share {
-            self.array = Some(array);
-            return self.turned_away();
-        }
-        let mut shared = array.shared.clone().unwrap_or_else(|| self.fresh());
-        let answer = shared.ask(verb, self.bounded(&shared, reading, array.birth), cost);
-        self.asked_shared += 1;
-        if verb == Verb::Check && self::takes(&answer, cost) {
-            if array.frozen {
-                return self.decide_by_a_move(Some(array), key, verb, reading, cost);
-            }
-            array.shared = Some(shared);
-        }
-        self.array = Some(array);
-        (answer, true)
-    }
-
-    /// The reading of a client: its own record bounds it, or the birth where it has none, or where epochs are short.
-    fn bounded(&self, model: &Model, reading: u64, birth: u64) -> u64 {
-        if model.is_new() || self.life < u64::MAX { reading.max(birth) } else { reading }
-    }
-
-    fn turned_away(&self) -> (Answer, bool) {
-        let verdict = match self.when_full {
-            WhenFull::AllowUntracked => Verdict::Allowed { next_unit: None, full_reset: 0 },
-            _ => Verdict::Full,
+impl Parts {
+    fn of<L: Clients>() -> Parts {
+        let limiter = L::build(quota(8, 1_000), 1, WhenFull::Refuse);
+        let bytes = || limiter.sizes().1;
+        let check = |key, at| {
+            assert!(limiter.check(key, at, 1).is_allowed());
+            bytes()
         };
-        (Answer { verdict, limit: self.limit, remaining: 0 }, self.when_full != WhenFull::AllowUntracked)
+        let directory = bytes();
+        let four = check(1, 0);
+        assert_eq!([check(2, 0), check(3, 0)], [four; 2]);
+        let eight = check(4, 0);
+        let slot = (eight - four) / 4;
+        let with_a_ring = check(1, 1);
+        let ring = (with_a_ring - eight).saturating_sub(4 * 8);
+        let parts = Parts { directory, head: four - directory - 4 * slot, slot, ring };
+        assert_eq!((slot, ring > 0), if L::NAME == "log" { (32, true) } else { (16, false) });
+        assert!(directory == size_of::<usize>() && parts.head <= 160 && ring <= 64, "{four}, {eight}, {with_a_ring}");
+        parts
     }
 
-    /// What a move keeps of an array, born at `birth`.
-    fn copy(&self, old: Option<&Array>, birth: u64) -> Array {
-        let lives = |model: &Model| self.until(model) > birth;
-        let clients = old.into_iter().flat_map(|old| &old.clients).filter(|(_, model)| lives(model));
-        let clients = clients.map(|(&key, model)| (key, model.clone())).collect();
-        let shared = old.and_then(|old| old.shared.clone()).filter(lives);
-        Array { birth, slots: 0, clients, shared, frozen: false }
-    }
-
-    fn publish(&mut self, array: Array) {
-        let slots = (array.clients.len() * 4).div_ceil(3).next_power_of_two().clamp(4, 1_024);
-        self.array = Some(Array { slots, ..array });
-        self.moves += 1;
-    }
-
-    fn decide_by_a_move(
-        &mut self,
-        old: Option<Array>,
-        key: u64,
-        verb: Verb,
-        reading: u64,
-        cost: u64,
-    ) -> (Answer, bool) {
-        let now = reading.max(old.as_ref().map_or(0, |old| old.birth));
-        let mut array = self.copy(old.as_ref(), now);
-        let has_room = array.clients.contains_key(&key) || array.clients.len() < SEGMENT;
-        let shares = !has_room && self.when_full == WhenFull::Share;
-        let model = if shares { array.shared.as_ref() } else { array.clients.get(&key) };
-        let mut model = model.cloned().unwrap_or_else(|| self.fresh());
-        let answer = model.ask(verb, self.bounded(&model, reading, now), cost);
-        if takes(&answer, cost) && !has_room && !shares {
-            // Whether a peek moves the segment here makes no difference to any answer but those of late readings.
-            if verb == Verb::Check {
-                self.array = old.map(|old| Array { frozen: true, ..old });
-            } else {
-                self.publish(array);
-            }
-            return self.turned_away();
-        }
-        if verb == Verb::Check && takes(&answer, cost) {
-            if shares {
-                array.shared = Some(model);
-            } else {
-                array.clients.insert(key, model);
-            }
-        }
-        self.publish(array);
-        (answer, true)
-    }
-
-    fn forget(&mut self, key: u64, reading: u64) {
-        let Some(array) = &self.array else { return };
-        let Some(model) = array.clients.get(&key) else { return };
-        let birth = reading.max(array.birth).max(model.effective_now(0));
-        let mut copy = self.copy(Some(array), birth);
-        copy.clients.remove(&key);
-        self.publish(copy);
-    }
-
-    fn forget_all(&mut self, reading: u64) {
-        let Some(array) = &self.array else { return };
-        let newest = array.clients.values().chain(&array.shared).map(|model| model.effective_now(0)).max();
-        let birth = reading.max(array.birth).max(newest.unwrap_or(0));
-        let empty = Array { birth, slots: 0, clients: HashMap::new(), shared: None, frozen: false };
-        self.publish(empty);
-    }
-
-    fn sweep(&mut self, reading: u64) {
-        let Some(array) = &self.array else { return };
-        let now = reading.max(array.birth);
-        if self.live(now) < array.clients.len() {
-            self.publish(self.copy(Some(array), now));
-        }
-    }
-
-    fn trim(&mut self, key: u64) {
-        let Some(array) = &mut self.array else { return };
-        for model in array.clients.get_mut(&key).into_iter().chain(&mut array.shared) {
-            if model.entries() > 8 {
-                model.trim();
-            }
-        }
+    /// Whether a limiter takes as many bytes as its segment.
+    fn agree(&self, bytes: usize, segment: &mut Segment) -> bool {
+        let (rings, cells) = segment.rings();
+        let rest = bytes.checked_sub(self.directory + rings * self.ring + cells * 8);
+        let slots = rest.and_then(|rest| match rest.checked_sub(self.head) {
+            Some(slots) => slots.is_multiple_of(self.slot).then_some(slots / self.slot),
+            None => (rest == 0).then_some(0),
+        });
+        slots.is_some_and(|slots| segment.has_slots(slots))
     }
 }
 
@@ -229,113 +73,187 @@ struct Tally {
     forgotten: u64,
     moves: u64,
     short: u64,
+    coarse: u64,
+    handled: u64,
+    at_once: u64,
+    largest_ring: usize,
+    most_ring_bytes: usize,
+}
+
+/// How one limiter is asked.
+struct Traffic {
+    random: Random,
+    limit: u64,
+    window: u64,
+    keys: u64,
+    /// Many keys in a time that hardly moves fill the table.
+    still: bool,
+    /// A few keys whose requests are spread over the window grow rings, while others come and are forgotten.
+    dense: bool,
+    time: u64,
+}
+
+impl Traffic {
+    fn new<L: Clients>(nth: usize, seed: u64, length: u64) -> (L, Segment, Traffic) {
+        let mut random = Random::new(seed);
+        // The largest limit leaves a horizon of a few windows; in a long one, stamps of coarse ticks.
+        let short = nth % 5 == 4;
+        let window = match random.below(4) {
+            0 if !short => random.between(1, 9),
+            // Not a megabyte for each client.
+            _ if L::PREALLOCATES => 1_000,
+            1 if !short => 1_000,
+            _ => random.pick(&[1_000_000, S, 60 * S, 3_600 * S]),
+        };
+        let largest = largest_limit::<L>(window);
+        let limit = match random.below(8) {
+            _ if short => largest,
+            0 => random.below(3),
+            1..=4 => random.between(1, 9),
+            5 | 6 => largest >> random.below(3),
+            _ => random.pick(&[100, 65_535]).min(largest),
+        };
+        let dense = length <= 1_000 && random.one_in(5);
+        let limit = if dense && !short && random.one_in(2) { random.between(20, 150) } else { limit };
+        let keys = if dense {
+            300
+        } else if length > 1_000 {
+            random.pick(&[30, 1_200, 100_000, 100_000, 100_000])
+        } else {
+            random.pick(&[2, 5, 30, 600])
+        };
+        let time = random.below(100) * window + random.below(window);
+        let when_full = [WhenFull::Refuse, WhenFull::AllowUntracked, WhenFull::Share][nth % 3];
+        let limiter = L::build(quota(limit, window), 1, when_full);
+        let segment = Segment::new(L::rule(limit, window), limit, window, when_full, LARGEST);
+        let segment = if L::PREALLOCATES { segment.preallocated() } else { segment };
+        (limiter, segment, Traffic { random, limit, window, keys, still: keys > 1_000, dense, time })
+    }
+
+    /// A reading of a clock that goes on, mostly.
+    fn reading(&mut self, segment: &Segment) -> u64 {
+        let Traffic { window, time, still, .. } = *self;
+        let random = &mut self.random;
+        let far = if segment.life <= 40 * window { 40 * window } else { 5 * window };
+        let calm = still && !random.one_in(1_500);
+        self.time = if self.dense && !random.one_in(100) {
+            time + random.below(2 * window / self.limit.clamp(1, 100) + 2)
+        } else {
+            match random.below(if calm { 8 } else { 17 }) {
+                0..=5 => time,
+                6 | 7 => time + random.below(if calm { window.div_ceil(1_000) } else { window }),
+                8..=10 => time + random.below(window),
+                11 | 12 => (time / window + random.between(1, 3)) * window - random.below(2),
+                13 => time + random.below(far),
+                14 => time + window * random.pick(&[7, 8, 15, 16, 17, 24, 31, 32, 33, 64]),
+                // The age at which an array is replaced.
+                15 if segment.life <= 40 * window => time.max(segment.birth() + segment.life - random.below(2)),
+                // The clock is set back.
+                _ => time.saturating_sub(random.below(3 * window)),
+            }
+        };
+        match random.below(16) {
+            0 => self.time.saturating_sub(random.below(2 * window)),
+            1 => self.time.saturating_sub(random.below(80 * window)),
+            _ => self.time,
+        }
+    }
+
+    fn key(&mut self) -> u64 {
+        let hot = if self.dense { !self.random.one_in(8) } else { self.random.one_in(4) };
+        self.random.below(if hot { self.keys.min(3) } else { self.keys })
+    }
+
+    fn cost(&mut self, last: &Answer) -> u64 {
+        match self.random.below(if self.dense { 100 } else { 16 }) {
+            0 => 0,
+            9 | 10 => self.random.between(0, self.limit),
+            11 => last.remaining,
+            12 => last.remaining + 1,
+            13 | 14 => self.limit,
+            15 => self.random.pick(&[self.limit + 1, u64::MAX]),
+            _ => 1,
+        }
+    }
+
+    fn event(&mut self, segment: &Segment, last: &Answer) -> Event {
+        let reading = self.reading(segment);
+        let way = self.random.pick(&[Way::Client, Way::Client, Way::Handle]);
+        match self.random.below(if self.still { 2_000 } else { 100 }) {
+            // The few that are asked all the time are forgotten seldom.
+            0 | 1 if self.dense => Event::Forget(3 + self.random.below(self.keys), reading),
+            0 | 1 => Event::Forget(self.key(), reading),
+            2 if !self.dense || self.random.one_in(8) => Event::ForgetAll(reading),
+            3 => Event::Sweep(reading),
+            4..=6 => {
+                let count = self.random.pick(&[0, 1, 2, 3, 16, 17, 40]);
+                Event::Many(way, (0..count).map(|_| self.key()).collect(), reading)
+            }
+            _ => {
+                let verb = if self.random.one_in(6) { Verb::Peek } else { Verb::Check };
+                Event::Ask(way, self.key(), verb, reading, self.cost(last))
+            }
+        }
+    }
 }
 
 /// One limiter and its traffic, up to the first answer that differs.
-fn run<L: Clients>(nth: usize, seed: u64, length: u64, tally: &mut Tally) -> Result<(), String> {
-    let mut random = Random::new(seed);
-    // The largest limit leaves an epoch of five bits: a horizon of 32 windows.
-    let largest = if L::RULE == Rule::Counter { (1 << 29) - 1 } else { (1 << 58) - 1 };
-    let limit = match random.below(8) {
-        0 => random.below(3),
-        1..=4 => random.between(1, 9),
-        5 => largest >> random.below(3),
-        6 => largest,
-        _ => random.pick(&[100, 65_535]),
-    };
-    let window = match random.below(4) {
-        0 => random.between(1, 9),
-        1 => 1_000,
-        _ => random.pick(&[1_000_000, S, 60 * S, 3_600 * S]),
-    };
-    let when_full = [WhenFull::Refuse, WhenFull::AllowUntracked, WhenFull::Share][nth % 3];
-    let limiter = L::build(quota(limit, window), 1, when_full);
-    let mut segment = Segment::new(L::RULE, limit, window, when_full);
-    let short = segment.life <= 40 * window;
-    let keys = if length > 1_000 {
-        random.pick(&[30, 1_200, 100_000, 100_000, 100_000])
-    } else {
-        random.pick(&[2, 5, 30, 600])
-    };
-    // Many keys in a time that hardly moves fill the table.
-    let still = keys > 1_000;
-    let mut time = random.below(100) * window + random.below(window);
+fn run<L: Clients>(nth: usize, seed: u64, length: u64, parts: &Parts, tally: &mut Tally) -> Result<(), String> {
+    let (limiter, mut segment, mut traffic) = Traffic::new::<L>(nth, seed, length);
+    let (limit, window, rule) = (traffic.limit, traffic.window, L::rule(traffic.limit, traffic.window));
+    let (short, coarse) = (segment.life <= 40 * window, matches!(rule, Rule::Log { tick: 2.. }));
     let mut last = Answer { verdict: Verdict::Never, limit, remaining: 0 };
     let mut trace = VecDeque::new();
     let (capacity, _, most) = limiter.sizes();
     assert_eq!(capacity, SEGMENT);
     for nth in 0..length {
-        let far = if short { 40 * window } else { 5 * window };
-        let calm = still && !random.one_in(1_500);
-        time = match random.below(if calm { 8 } else { 16 }) {
-            0..=5 => time,
-            6 | 7 => time + random.below(if calm { window.div_ceil(1_000) } else { window }),
-            8..=10 => time + random.below(window),
-            11 | 12 => (time / window + random.between(1, 3)) * window - random.below(2),
-            13 => time + random.below(far),
-            14 => time + window * random.pick(&[7, 8, 15, 16, 17, 24, 31, 32, 33, 64]),
-            // The clock is set back.
-            _ => time.saturating_sub(random.below(3 * window)),
-        };
-        let reading = match random.below(16) {
-            0 => time.saturating_sub(random.below(2 * window)),
-            1 => time.saturating_sub(random.below(80 * window)),
-            _ => time,
-        };
-        let key = if random.one_in(4) { random.below(keys.min(3)) } else { random.below(keys) };
-        let event = match random.below(if still { 2_000 } else { 100 }) {
-            0 | 1 => Event::Forget(key, reading),
-            2 => Event::ForgetAll(reading),
-            3 => Event::Sweep(reading),
-            _ => {
-                let cost = match random.below(16) {
-                    0 => 0,
-                    1..=8 => 1,
-                    9 | 10 => random.between(0, limit),
-                    11 => last.remaining,
-                    12 => last.remaining + 1,
-                    13 | 14 => limit,
-                    _ => random.pick(&[limit + 1, u64::MAX]),
-                };
-                let verb = if random.one_in(6) { Verb::Peek } else { Verb::Check };
-                Event::Ask(key, verb, reading, cost)
-            }
-        };
+        let event = traffic.event(&segment, &last);
         if trace.len() == 12 {
             trace.pop_front();
         }
         trace.push_back(format!("{event:?}"));
-        let birth = segment.array.as_ref().map_or(0, |array| array.birth);
-        let before = segment.moves;
-        let mut fault = None;
+        let (before, birth) = (segment.moves, segment.birth());
+        let (mut faults, mut now) = (Vec::new(), 0);
+        let mut told = |segment: &mut Segment, way, key, verb, reading, cost, decision: Decision| {
+            tally.behind += u64::from(reading < segment.birth());
+            let (expected, tracked) = segment.ask(key, verb, reading, cost);
+            let answer = Answer::from(decision);
+            if answer != expected {
+                faults.push(format!("{key}: answer {answer:?}\n  should be {expected:?}"));
+            }
+            if let Decision::Allowed(allowed) = decision {
+                if allowed.is_tracked() != tracked {
+                    faults.push(format!("{key}: tracked {}, should be {tracked}", allowed.is_tracked()));
+                }
+                tally.untracked += u64::from(!tracked);
+            }
+            if is_full(&decision) && segment.live(reading) < capacity {
+                faults.push(format!("{key}: full with {} live clients of {capacity}", segment.live(reading)));
+            }
+            tally.decisions += 1;
+            tally.short += u64::from(short);
+            tally.coarse += u64::from(coarse);
+            tally.handled += u64::from(way == Way::Handle);
+            match answer.verdict {
+                Verdict::Allowed { .. } => tally.allowed += 1,
+                Verdict::Refused { .. } => tally.refused += 1,
+                Verdict::Never => tally.never += 1,
+                Verdict::Full => tally.full += 1,
+            }
+            (last, now) = (answer, reading);
+        };
         match event {
-            Event::Ask(key, verb, reading, cost) => {
-                let live = segment.live(reading);
-                let (expected, tracked) = segment.ask(key, verb, reading, cost);
-                let decision = limiter.decide(key, verb, reading, cost);
-                let answer = Answer::from(decision);
-                if answer != expected {
-                    fault = Some(format!("answer {answer:?}\n  should be {expected:?}"));
+            Event::Ask(way, key, verb, reading, cost) => {
+                let decision = limiter.decide_by(way, key, verb, reading, cost);
+                told(&mut segment, way, key, verb, reading, cost, decision);
+            }
+            Event::Many(way, keys, reading) => {
+                let decisions = limiter.check_many(way, &keys, reading);
+                assert_eq!(decisions.len(), keys.len());
+                for (&key, decision) in keys.iter().zip(decisions) {
+                    told(&mut segment, way, key, Verb::Check, reading, 1, decision);
                 }
-                if let Decision::Allowed(allowed) = decision {
-                    if allowed.is_tracked() != tracked {
-                        fault = Some(format!("tracked {}, should be {tracked}", allowed.is_tracked()));
-                    }
-                    tally.untracked += u64::from(!tracked);
-                }
-                if is_full(&decision) && live < capacity {
-                    fault = Some(format!("full with {live} live clients of {capacity}"));
-                }
-                tally.decisions += 1;
-                tally.behind += u64::from(reading < birth);
-                match answer.verdict {
-                    Verdict::Allowed { .. } => tally.allowed += 1,
-                    Verdict::Refused { .. } => tally.refused += 1,
-                    Verdict::Never => tally.never += 1,
-                    Verdict::Full => tally.full += 1,
-                }
-                last = answer;
-                segment.trim(key);
+                tally.at_once += keys.len() as u64;
             }
             Event::Forget(key, at) => {
                 segment.forget(key, at);
@@ -352,34 +270,51 @@ fn run<L: Clients>(nth: usize, seed: u64, length: u64, tally: &mut Tally) -> Res
                 limiter.sweep_at(at);
             }
         }
-        if before != segment.moves || random.one_in(64) {
+        if before != segment.moves || traffic.random.one_in(16) {
             let (_, bytes, _) = limiter.sizes();
-            let slots = segment.array.as_ref().map_or(0, |array| array.slots);
-            if !(16 * slots..=16 * slots + 160).contains(&bytes) || bytes > most {
-                fault = fault.or(Some(format!("{bytes} bytes for {slots} slots, at most {most}")));
+            if !parts.agree(bytes, &mut segment) || bytes > most {
+                let (rings, cells) = segment.rings();
+                faults.push(format!(
+                    "{bytes} bytes, at most {most}, for {} slots and {cells} cells in {rings} rings",
+                    segment.slots()
+                ));
             }
-            let (tracked, live) = (limiter.tracked_at(reading), segment.live(reading));
+            let (tracked, live) = (limiter.tracked_at(now), segment.live(now));
             if tracked != live {
-                fault = fault.or(Some(format!("{tracked} tracked of {live}")));
+                faults.push(format!("{tracked} tracked of {live}"));
             }
+            let (rings, cells) = segment.rings();
+            tally.most_ring_bytes = tally.most_ring_bytes.max(parts.ring * rings + 8 * cells);
+            tally.largest_ring = tally.largest_ring.max(segment.largest_ring());
         }
-        tally.short += u64::from(short);
-        if let Some(fault) = fault {
+        if !faults.is_empty() {
             let trace: Vec<_> = trace.into();
             return Err(format!(
-                "{:?}: limit {limit}, window {window} ns, {when_full:?}, event {nth} of run {seed}, birth {birth}\n  {}\n  {fault}",
-                L::RULE,
-                trace.join("\n  ")
+                "{}: limit {limit}, window {window} ns, life {}, event {nth} of run {seed}, birth {birth}\n  {}\n  {}",
+                L::NAME,
+                segment.life,
+                trace.join("\n  "),
+                faults.join("\n  ")
             ));
         }
     }
     tally.moves += segment.moves;
     tally.shared += segment.asked_shared;
+
+    // Once all has expired an array of the smallest size is left, and no cell.
+    let end = traffic.time.max(segment.birth()).saturating_add(100 * window + segment.life.min(40 * window));
+    segment.sweep(end);
+    limiter.sweep_at(end);
+    let (bytes, tracked) = (limiter.sizes().1, limiter.tracked_at(end));
+    let empty = segment.live(end) == 0 && (segment.rings() == (0, 0) || segment.asked_shared > 0);
+    if !empty || tracked != 0 || !parts.agree(bytes, &mut segment) {
+        return Err(format!("{}: limit {limit}, window {window} ns, run {seed}: {bytes} bytes at the end", L::NAME));
+    }
     Ok(())
 }
 
 /// Runs limiters until enough was decided, for each seed.
-fn compare<L: Clients>() {
+fn compare<L: Clients>(parts: Parts) -> Tally {
     let decisions = random::number_from("SLIDEGATE_DECISIONS").unwrap_or(ORDINARY);
     let seeds = match random::number_from("SLIDEGATE_SEED") {
         Some(seed) => vec![seed],
@@ -392,12 +327,12 @@ fn compare<L: Clients>() {
         while tally.decisions < decisions * share / seeds.len() as u64 && reports.len() < 5 {
             // The long runs fill tables, in each of the three ways.
             let length = if runs % 8 < 3 { 6_000 } else { random.between(1, 600) };
-            reports.extend(run::<L>(runs, random.next(), length, &mut tally).err());
+            reports.extend(run::<L>(runs, random.next(), length, &parts, &mut tally).err());
             runs += 1;
         }
-        println!("{:?}: seed {seed}, {} mismatches", L::RULE, reports.len());
+        println!("{}: seed {seed}, {} mismatches", L::NAME, reports.len());
     }
-    println!("{:?}: {tally:?}", L::RULE);
+    println!("{}: {tally:?}", L::NAME);
     assert!(reports.is_empty(), "{}", reports.join("\n"));
 
     // Traffic that does not ask proves nothing.
@@ -405,15 +340,28 @@ fn compare<L: Clients>() {
     assert!(part(tally.allowed) >= 100 && part(tally.refused) >= 100 && part(tally.never) >= 10, "{tally:?}");
     assert!(part(tally.full) >= 3 && part(tally.untracked) >= 1 && tally.shared > 0, "{tally:?}");
     assert!(part(tally.behind) >= 20 && part(tally.moves) >= 10 && part(tally.forgotten) >= 1, "{tally:?}");
-    assert!(part(tally.short) >= 100, "{tally:?}");
+    assert!(part(tally.short) >= 100 && part(tally.handled) >= 200 && part(tally.at_once) >= 20, "{tally:?}");
+    tally
 }
 
 #[test]
 fn counters_decide_as_the_lists() {
-    compare::<Counters>();
+    compare::<Counters>(Parts::of::<Counters>());
 }
 
 #[test]
 fn fixed_windows_decide_as_the_lists() {
-    compare::<Windows>();
+    compare::<Windows>(Parts::of::<Windows>());
+}
+
+#[test]
+fn logs_decide_as_the_lists() {
+    let tally = compare::<Logs>(Parts::of::<Logs>());
+    assert!(tally.coarse * 20 > tally.decisions && tally.largest_ring >= 128, "{tally:?}");
+}
+
+#[test]
+fn preallocated_logs_decide_as_the_lists() {
+    let tally = compare::<Preallocated>(Parts::of::<Logs>());
+    assert!(tally.largest_ring >= 128, "{tally:?}");
 }

@@ -1,7 +1,7 @@
 //! User code that panics: nothing is recorded, and the limiter goes on.
 
 use super::*;
-use slidegate::{Client, Clock};
+use slidegate::{Builder, Client, Clock, Handle, KeyHash};
 use std::{
     cell::Cell,
     hash::{Hash, Hasher},
@@ -16,6 +16,7 @@ const fn is_shared<T: Send + Sync>() {}
 const _: () = is_shared::<Limiter<Rc<str>, Counter>>();
 const _: () = is_shared::<Limiter<Cell<u8>, FixedWindow>>();
 const _: () = is_shared::<Limiter<*mut u8, Counter, ManualClock>>();
+const _: () = is_shared::<Limiter<Rc<str>, Log>>();
 const _: () = is_shared::<Client<'static, Counter, ManualClock>>();
 
 /// Answers whether a type is unwind-safe by value and by reference: the inherent constant goes before the trait's.
@@ -39,9 +40,11 @@ fn a_limiter_is_unwind_safe() {
         !Probe::<Cell<u8>>::UNWIND_SAFE,
         Probe::<Limiter<Rc<str>>>::UNWIND_SAFE,
         Probe::<Limiter<Cell<u8>, FixedWindow, ManualClock>>::UNWIND_SAFE,
+        Probe::<Limiter<Rc<str>, Log>>::UNWIND_SAFE,
         Probe::<Client<'static, Counter, ManualClock>>::UNWIND_SAFE,
+        Probe::<Handle<'static, Rc<str>, Log, ManualClock, KeyHash>>::UNWIND_SAFE,
     ];
-    assert_eq!(found, [true; 5]);
+    assert_eq!(found, [true; 7]);
 }
 
 #[derive(Clone, Copy)]
@@ -75,17 +78,29 @@ impl Clock for Superstitious {
 
 #[test]
 fn a_panic_records_nothing() {
+    panics_record_nothing(Limiter::fixed_window(quota(2, 100)));
+    panics_record_nothing(Limiter::log(quota(2, 100)));
+}
+
+fn panics_record_nothing<A: Algorithm>(builder: Builder<Key, A>) {
     let clock = ManualClock::new();
-    let limiter = Limiter::<Key>::fixed_window(quota(2, 100)).max_clients(1).clock(Superstitious(clock.clone()));
-    let limiter = limiter.build().unwrap();
+    let limiter = builder.max_clients(1).clock(Superstitious(clock.clone())).build().unwrap();
+    let handle = &limiter.handle();
     let key = |name| Key { name, panics: false };
     let at = |now| clock.set(Nanos::from_nanos(now));
     let limiter = &limiter;
     let panics = |body: &dyn Fn()| catch_unwind(AssertUnwindSafe(body)).is_err();
-    let bad = |name| panics(&|| assert!(limiter.check(&Key { name, panics: true }).is_allowed()));
+    let bad = |name| {
+        let bad = Key { name, panics: true };
+        panics(&|| assert!(limiter.check(&bad).is_allowed()))
+            & panics(&|| assert!(handle.check(&bad).is_allowed()))
+            & panics(&|| limiter.check_many(&[&bad, &key(name)], |_, _| unreachable!("it panics before")))
+    };
     let bad_time = |name| {
         clock.set(Nanos::from_nanos(13));
         let panicked = panics(&|| assert!(limiter.check(&key(name)).is_allowed()))
+            & panics(&|| assert!(handle.check(&key(name)).is_allowed()))
+            & panics(&|| limiter.check_many(&[&key(name)], |_, _| unreachable!("it panics before")))
             & panics(&|| limiter.client(&key(name)).forget())
             & panics(&|| limiter.forget_all())
             & panics(&|| limiter.sweep())
@@ -111,9 +126,35 @@ fn a_panic_records_nothing() {
     let full = limiter.bytes_in_use();
     for round in 1..50 {
         assert!(bad(0) && bad_time(1));
-        at(100 * round);
+        at(1_000 * round);
         limiter.sweep();
         assert!(limiter.check(&key(0)).is_allowed());
         assert!(limiter.bytes_in_use() < full / 10);
     }
+}
+
+/// What is told the answers of many clients is the user's code, too: it may panic, and ask the limiter itself.
+#[test]
+fn who_is_told_of_many_clients_may_panic_and_ask() {
+    let limiter = &Logs::build(quota(2, 100), 1, WhenFull::Refuse).limiter;
+    let mut told = 0;
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        limiter.check_many(&[&1, &2, &3], |index, decision| {
+            assert!(decision.is_allowed());
+            told += 1;
+            if index == 1 {
+                resume_unwind(Box::new("an answer that panics"));
+            }
+        });
+    }));
+    assert!(panicked.is_err() && told == 2);
+    // All three were decided before the first was told.
+    assert_eq!([1, 2, 3].map(|key| limiter.client(&key).cost(0).peek().remaining()), [1; 3]);
+    let bytes = limiter.bytes_in_use();
+    limiter.check_many(&[&1, &2], |_, decision| {
+        assert_eq!(decision.remaining(), 0);
+        limiter.forget_all();
+        limiter.check_many(&[&3], |_, decision| assert_eq!(decision.remaining(), 1));
+    });
+    assert_eq!(limiter.bytes_in_use(), bytes, "what the moves replaced is freed");
 }

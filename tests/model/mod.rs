@@ -124,6 +124,14 @@ impl Model {
         self.recorded.len()
     }
 
+    /// The ticks or windows in which something was allowed that a log would still count.
+    pub(crate) fn live(&self, reading: u64) -> usize {
+        let (now, oldest) = (self.effective_now(reading) / self.cell(), self.window.div_ceil(self.cell()));
+        let counted = self.recorded.iter().map(|entry| entry.0).filter(|cell| now - cell <= oldest);
+        let mut before = None;
+        counted.filter(|&cell| before.replace(cell) != Some(cell)).count()
+    }
+
     /// The first instant of the tick or window of an entry.
     pub(crate) fn instant(&self, entry: usize) -> u64 {
         self.recorded[entry].0 * self.cell()

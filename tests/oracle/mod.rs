@@ -15,6 +15,11 @@ pub(crate) trait Spec {
     fn initial(&self) -> Self::State;
 
     fn apply(&self, state: &Self::State, op: &Self::Op) -> (Self::State, Self::Answer);
+
+    /// All that may come of an operation, where that is not one thing only.
+    fn outcomes(&self, state: &Self::State, op: &Self::Op) -> Vec<(Self::State, Self::Answer)> {
+        vec![self.apply(state, op)]
+    }
 }
 
 /// An operation as it was recorded; those whose spans touch overlap.
@@ -36,7 +41,9 @@ pub(crate) struct Stuck {
 pub(crate) fn linearize<S: Spec>(spec: &S, history: &[Event<S::Op, S::Answer>]) -> Result<Vec<usize>, Stuck> {
     let mut ends = Ends::new(history);
     let mut state = spec.initial();
-    let mut taken: Vec<(usize, S::State)> = Vec::new();
+    // With the state before, and how many outcomes were tried from there.
+    let mut taken: Vec<(usize, S::State, usize)> = Vec::new();
+    let mut tried_outcomes = 0;
     let (mut set, mut tried) = (Taken::new(history.len()), HashSet::new());
     let mut deepest = Vec::new();
     let mut at = ends.next[HEAD];
@@ -45,28 +52,30 @@ pub(crate) fn linearize<S: Spec>(spec: &S, history: &[Event<S::Op, S::Answer>]) 
         if is_end {
             // Its operation had to be taken before: the last choice was wrong.
             if taken.len() > deepest.len() {
-                deepest = taken.iter().map(|&(rank, _)| ends.order[rank]).collect();
+                deepest = taken.iter().map(|&(rank, ..)| ends.order[rank]).collect();
             }
-            let Some((last, before)) = taken.pop() else { return Err(Stuck { deepest }) };
-            state = before;
+            let Some((last, before, outcomes)) = taken.pop() else { return Err(Stuck { deepest }) };
+            (state, tried_outcomes) = (before, outcomes);
             set.remove(last);
-            let start = ends.put_back(last);
-            at = ends.next[start];
+            at = ends.put_back(last);
             continue;
         }
         let event = &history[ends.order[rank]];
-        let (after, answer) = spec.apply(&state, &event.op);
+        assert!(tried.len() < 3_000_000, "too many states to tell: {} of {} in order", deepest.len(), history.len());
         set.insert(rank);
-        if answer == event.answer && tried.insert((set.key(), after.clone())) {
-            taken.push((rank, mem::replace(&mut state, after)));
+        let outcomes = spec.outcomes(&state, &event.op).into_iter().enumerate().skip(tried_outcomes);
+        let mut right = outcomes.filter(|(_, (_, answer))| *answer == event.answer);
+        if let Some((nth, (after, _))) = right.find(|(_, (after, _))| tried.insert((set.key(), after.clone()))) {
+            taken.push((rank, mem::replace(&mut state, after), nth + 1));
             ends.take_out(rank);
             at = ends.next[HEAD];
         } else {
             set.remove(rank);
             at = ends.next[at];
         }
+        tried_outcomes = 0;
     }
-    Ok(taken.into_iter().map(|(rank, _)| ends.order[rank]).collect())
+    Ok(taken.into_iter().map(|(rank, ..)| ends.order[rank]).collect())
 }
 
 const HEAD: usize = 0;

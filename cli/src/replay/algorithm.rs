@@ -1,65 +1,69 @@
-//! [`Algorithm`]: the algorithms that a trace can be replayed through.
+//! The algorithms that a trace can be replayed through.
 
-use super::gates::Gates;
+use super::run::Run;
 use crate::{failure::Failure, progress::Progress, trace::Trace};
-use slidegate::{__tool::log_gate, BuildError, Gate, Nanos, Quota};
+use slidegate::{BuildError, Gate, Limiter, Quota};
 
-/// An algorithm of the library. A new one is one more variant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Algorithm {
-    /// The exact log
-    Log,
-    /// Two counts, the older one weighed
-    Counter,
-    /// One count
-    Fixed,
-}
+pub(super) use crate::algorithm::Algorithm;
 
+/// What a replay does with them.
 impl Algorithm {
-    /// Its name on the command line and in the output.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Algorithm::Log => "log",
-            Algorithm::Counter => "counter",
-            Algorithm::Fixed => "fixed",
-        }
-    }
-
     /// Whether the algorithm can keep this quota; the error says what to change.
     pub(super) fn try_quota(self, quota: Quota) -> Result<(), BuildError> {
         match self {
-            Algorithm::Log => log_gate(quota).map(drop),
+            Algorithm::Log => Gate::try_log(quota).map(drop),
             Algorithm::Counter => Gate::try_counter(quota).map(drop),
             Algorithm::Fixed => Gate::try_fixed_window(quota).map(drop),
         }
     }
 
-    /// Replays the trace: was the request of each row allowed?
-    pub(super) fn answers(self, quota: Quota, trace: &Trace) -> Result<Vec<bool>, Failure> {
-        match self {
-            Algorithm::Log => answers(self, Gates::new(trace.names.len(), || log_gate(quota)), trace),
-            Algorithm::Counter => answers(self, Gates::new(trace.names.len(), || Gate::try_counter(quota)), trace),
-            Algorithm::Fixed => answers(self, Gates::new(trace.names.len(), || Gate::try_fixed_window(quota)), trace),
+    /// Replays the trace through a limiter for so many clients.
+    pub(super) fn run(
+        self,
+        quota: Quota,
+        max_clients: usize,
+        trace: &Trace,
+        progress: &Progress,
+    ) -> Result<Run, Failure> {
+        let run = match self {
+            Algorithm::Log => Run::new(Limiter::log(quota), quota, max_clients, trace, progress),
+            Algorithm::Counter => Run::new(Limiter::counter(quota), quota, max_clients, trace, progress),
+            Algorithm::Fixed => Run::new(Limiter::fixed_window(quota), quota, max_clients, trace, progress),
+        };
+        let unusable = |reason: String| Failure::unusable(format!("{}: {reason}", self.name()));
+        match run {
+            // A table for all clients does not get full: 8 standard deviations of how unevenly hashes fall are spare.
+            // What is answered the same is an allocation that failed.
+            Ok(run) if run.full > 0 && max_clients >= trace.names.len() => Err(unusable("out of memory".to_owned())),
+            Ok(run) => Ok(run),
+            Err(error) => Err(unusable(way_out(error))),
         }
     }
 }
 
-fn answers<A, F>(name: Algorithm, mut gates: Gates<A, F>, trace: &Trace) -> Result<Vec<bool>, Failure>
-where
-    A: slidegate::Algorithm,
-    F: Fn() -> Result<Gate<A>, BuildError>,
-{
-    /// Rows between two looks at the progress bar.
-    const STRIDE: usize = 1 << 16;
-
-    let progress = Progress::start(name.name(), u64::try_from(trace.times.len()).ok());
-    let mut answers = Vec::with_capacity(trace.times.len());
-    for (times, clients) in trace.times.chunks(STRIDE).zip(trace.clients.chunks(STRIDE)) {
-        for (&time, &client) in times.iter().zip(clients) {
-            let answer = gates.check(client, Nanos::from_nanos(time));
-            answers.push(answer.map_err(|reason| Failure::unusable(format!("{}: {reason}", name.name())))?);
+/// What to change where a limiter cannot be built.
+fn way_out(error: BuildError) -> String {
+    match error {
+        // Its own way out is `max_bytes`, and that is as large as can be.
+        BuildError::TooManyClients { asked, max_clients, .. } => {
+            let fewer = if max_clients > 0 { format!("--max-clients {max_clients}, or ") } else { String::new() };
+            format!(
+                "a table for {asked} clients is larger than the address space when full: use {fewer}a smaller limit"
+            )
         }
-        progress.advance(times.len());
+        other => other.to_string(),
     }
-    Ok(answers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_beyond_the_address_space_names_the_options() {
+        let error = |max_clients| BuildError::TooManyClients { asked: 5_000, max_clients, bytes: None, cells: true };
+        let said = "a table for 5000 clients is larger than the address space when full: use ";
+        assert_eq!(way_out(error(683)), format!("{said}--max-clients 683, or a smaller limit"));
+        assert_eq!(way_out(error(0)), format!("{said}a smaller limit"));
+    }
 }

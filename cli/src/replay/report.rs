@@ -1,9 +1,11 @@
 //! [`Report`]: the result of a replay, as `--json` prints it.
 
-use super::{algorithm::Algorithm, tally::Tally};
+use super::{algorithm::Algorithm, run::Run, tally::Tally};
 use crate::{input::Input, trace::Trace};
 use serde::{Serialize, Serializer};
 use slidegate::Quota;
+
+pub(super) use crate::millis::Millis;
 
 /// The result of a replay. The fields and their order are the JSON's.
 #[derive(Debug, Serialize)]
@@ -63,6 +65,17 @@ pub(super) struct Contender {
     pub(super) max_at: Option<Millis>,
     /// Requests answered unlike the exact log.
     pub(super) disagree: u64,
+    /// Requests turned away at a full table; they are refused, too.
+    pub(super) full: u64,
+    /// Clients turned away at least once.
+    pub(super) clients_full: u64,
+    /// The most bytes that the limiter took.
+    pub(super) max_bytes: usize,
+    /// The most clients of which it remembered something at once.
+    pub(super) max_tracked: usize,
+    /// The one by the other. Not by all clients of the log: of most of them nothing is remembered most of the time, and
+    /// the longer the log the less a client would seem to take.
+    pub(super) bytes_per_client: Option<f64>,
 }
 
 impl Report {
@@ -88,7 +101,7 @@ impl Report {
 
 impl Contender {
     /// Names the client of the tally's peak.
-    pub(super) fn new(algorithm: Algorithm, tally: &Tally, trace: &Trace) -> Contender {
+    pub(super) fn new(algorithm: Algorithm, run: &Run, tally: &Tally, trace: &Trace) -> Contender {
         let peak = tally.peak;
         let name = |client: u32| trace.names.get_index(client as usize).cloned().unwrap_or_default();
         Contender {
@@ -101,6 +114,11 @@ impl Contender {
             max_client: peak.map(|peak| Client(name(peak.client))),
             max_at: peak.map(|peak| Millis(peak.at.into())),
             disagree: tally.disagree,
+            full: run.full,
+            clients_full: run.clients_full,
+            max_bytes: run.max_bytes,
+            max_tracked: run.max_tracked,
+            bytes_per_client: (run.max_tracked > 0).then(|| run.max_bytes as f64 / run.max_tracked as f64),
         }
     }
 }
@@ -116,35 +134,5 @@ pub(super) struct Client(pub(super) Box<[u8]>);
 impl Serialize for Client {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&String::from_utf8_lossy(&self.0))
-    }
-}
-
-/// A time in nanoseconds; in JSON a number of milliseconds, whole where it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Millis(pub(super) u128);
-
-impl Serialize for Millis {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const NANOS: u128 = 1_000_000;
-        match u64::try_from(self.0 / NANOS) {
-            Ok(millis) if self.0.is_multiple_of(NANOS) => serializer.serialize_u64(millis),
-            // The nearest double: to the nanosecond for the first 100 days.
-            _ => serializer.serialize_f64(self.0 as f64 / NANOS as f64),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn milliseconds_are_whole_where_they_are() {
-        let json = |nanos| serde_json::to_string(&Millis(nanos)).unwrap();
-        assert_eq!(json(0), "0");
-        assert_eq!(json(60_000_000_000), "60000");
-        assert_eq!(json(1_500_000), "1.5");
-        assert_eq!(json(1), "1e-6");
-        assert_eq!(json(u128::from(u64::MAX)), "18446744073709.55");
     }
 }

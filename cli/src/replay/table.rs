@@ -1,7 +1,10 @@
 //! [`text`]: a report for people.
 
 use super::report::{Contender, Report};
-use crate::escape::Shown;
+use crate::{
+    escape::Shown,
+    text::{counted, grouped},
+};
 use comfy_table::{CellAlignment, LineStyle, Table, presets::NOTHING};
 use jiff::{SignedDuration, Timestamp};
 use std::fmt::Write;
@@ -37,7 +40,7 @@ fn heading(report: &Report) -> String {
 fn table(report: &Report) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING.header_separator(LineStyle::none().fill('─').junction('─')));
-    table.set_header([
+    let columns = [
         "algorithm",
         "allowed",
         "refused",
@@ -47,11 +50,16 @@ fn table(report: &Report) -> Table {
         "by",
         "at",
         "unlike\nthe log",
-    ]);
+        "bytes per\nclient",
+        "found\nno room",
+    ];
+    // The last one is for the exception.
+    let columns = if any_full(report) { &columns[..] } else { &columns[..10] };
+    table.set_header(columns);
     for contender in &report.contenders {
-        table.add_row(row(contender, report.origin));
+        table.add_row(row(contender, report.origin).into_iter().take(columns.len()));
     }
-    for number in [1, 2, 3, 4, 5, 8] {
+    for number in [1, 2, 3, 4, 5, 8, 9, 10] {
         if let Some(column) = table.column_mut(number) {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -59,8 +67,13 @@ fn table(report: &Report) -> Table {
     table
 }
 
-fn row(contender: &Contender, origin: Option<i64>) -> [String; 9] {
+fn any_full(report: &Report) -> bool {
+    report.contenders.iter().any(|contender| contender.full > 0)
+}
+
+fn row(contender: &Contender, origin: Option<i64>) -> [String; 11] {
     let by = contender.max_client.as_ref().map(|client| Shown(&client.0).to_string());
+    let bytes = contender.bytes_per_client.map(|_| grouped(contender.max_bytes.div_ceil(contender.max_tracked) as u64));
     let at = contender.max_at.map(|at| match origin {
         Some(origin) => date(i128::from(origin) + at.0.cast_signed()),
         None => time(at.0),
@@ -75,6 +88,8 @@ fn row(contender: &Contender, origin: Option<i64>) -> [String; 9] {
         by.unwrap_or_default(),
         at.unwrap_or_default(),
         grouped(contender.disagree),
+        bytes.unwrap_or_default(),
+        grouped(contender.full),
     ]
 }
 
@@ -89,6 +104,9 @@ fn notes(report: &Report) -> Vec<String> {
             counted(report.out_of_order, "row")
         ));
     }
+    if any_full(report) {
+        notes.push("who found no room was turned away, and counts as refused; see standard error".to_owned());
+    }
     if report.window.0 < 10 * report.resolution.0 {
         notes.push(format!(
             "the stamps are multiples of {}: too coarse for a window of {}, what happened within a step is unknown",
@@ -97,25 +115,6 @@ fn notes(report: &Report) -> Vec<String> {
         ));
     }
     notes
-}
-
-/// `1,234 rows`.
-fn counted(count: u64, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(count))
-}
-
-/// `1,234,567`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 /// `1h 2m 3s`, from nanoseconds.
@@ -131,13 +130,6 @@ fn date(nanos: i128) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_in_groups_of_three() {
-        assert_eq!([0, 999, 1_000, 12_345, 1_234_567].map(grouped), ["0", "999", "1,000", "12,345", "1,234,567"]);
-        assert_eq!(grouped(u64::MAX), "18,446,744,073,709,551,615");
-        assert_eq!((counted(1, "row"), counted(1_000, "row")), ("1 row".to_owned(), "1,000 rows".to_owned()));
-    }
 
     #[test]
     fn times_for_people() {

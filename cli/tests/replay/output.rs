@@ -1,6 +1,7 @@
 //! What is printed, and the exit codes.
 
 use crate::tool::{command, replay, report};
+use serde_json::Value;
 use std::{io::Write, process::Stdio};
 
 const SMALL: &[u8] = b"t_ms,client\n0,a\n1,a\n2,b\n";
@@ -18,8 +19,8 @@ fn limits_that_cannot_be_are_said_in_one_line() {
 
 #[test]
 fn a_limit_too_large_for_an_algorithm_names_the_way_out() {
-    // Two counts of 25 bits leave a counter no room for 100 years of 10 ms.
-    let limit = "20000000/10ms";
+    // Two counts of 30 bits leave a counter no room for the number of its window.
+    let limit = "1000000000/10ms";
     let said = replay(&["--limit", limit, "--algorithm", "counter", "-"], SMALL);
     assert!(said.one_line(2).contains("counter: use a limit of at most"), "{said:?}");
 }
@@ -43,21 +44,28 @@ fn the_help_tells_the_exit_codes() {
     let run = replay(&["--help"], b"");
     assert_eq!(run.code, Some(0));
     assert!(run.out.contains("Exit codes:") && run.out.contains("--max-errors"), "{run:?}");
+    assert!(run.out.contains("\n  3  the result was printed, but clients were turned away"), "{run:?}");
 }
 
 #[test]
 fn the_json_has_these_fields_in_this_order() {
     let run = replay(&["--limit", "1/60s", "--json", "-"], SMALL);
-    let contender = |name: &str, figures: &str| format!("    \"{name}\": {{\n{figures}\n    }}");
-    let figures = r#"      "allowed": 2,
+    let contender = |name: &str, bytes: &str| format!("    \"{name}\": {{\n{FIGURES}\n{bytes}\n    }}");
+    const FIGURES: &str = r#"      "allowed": 2,
       "refused": 1,
       "refused_share": 0.3333333333333333,
       "clients_refused": 1,
       "max_in_window": 1,
       "max_client": "a",
       "max_at_ms": 0,
-      "disagree": 0"#;
-    let algorithms = ["log", "counter", "fixed"].map(|name| contender(name, figures)).join(",\n");
+      "disagree": 0,
+      "full": 0,
+      "clients_full": 0,"#;
+    let bytes = |most: u64, each: &str| {
+        format!("      \"max_bytes\": {most},\n      \"max_tracked\": 2,\n      \"bytes_per_client\": {each}")
+    };
+    let (log, word) = (bytes(264, "132.0"), bytes(168, "84.0"));
+    let algorithms = [contender("log", &log), contender("counter", &word), contender("fixed", &word)].join(",\n");
     let expected = format!(
         r#"{{
   "input": [
@@ -89,16 +97,101 @@ fn the_table_has_the_same_figures() {
         "\
 -: 4 rows, 2 clients, 1s 10ms, stamps in steps of 1ms; limit 1/1s
 
- algorithm   allowed   refused     share   clients    most in   by   at    unlike
-                                           refused   a window             the log
-──────────────────────────────────────────────────────────────────────────────────
- counter           2         2   50.00 %         2          1   a    0s         0
- log               2         2   50.00 %         2          1   a    0s         0
+ algorithm   allowed   refused     share   clients    most in   by   at    unlike   bytes per
+                                           refused   a window             the log      client
+──────────────────────────────────────────────────────────────────────────────────────────────
+ counter           2         2   50.00 %         2          1   a    0s         0          84
+ log               2         2   50.00 %         2          1   a    0s         0         132
 
 note: 1 bad line left out, see standard error
 note: 2 rows stood behind a later one; all were sorted by time, equal stamps in the order of the input
 "
     );
+}
+
+/// A thousand clients at once, of which the last comes again, and once more when all others are forgotten.
+fn a_thousand_at_once() -> Vec<u8> {
+    let rows: String = (1..=1_000).map(|client| format!("0,{client}\n")).collect();
+    format!("t_ms,client\n{rows}5,1000\n9000,1000\n").into_bytes()
+}
+
+#[test]
+fn a_full_table_is_said_everywhere() {
+    // The smallest table has room for 896.
+    let args = ["--limit", "1/1s", "--max-clients", "1", "--algorithm", "counter,fixed", "-"];
+    let run = replay(&args, &a_thousand_at_once());
+    assert_eq!(
+        run.out,
+        "\
+-: 1,002 rows, 1,000 clients, 9s, stamps in steps of 1ms; limit 1/1s
+
+ algorithm   allowed   refused     share   clients    most in   by   at    unlike   bytes per     found
+                                           refused   a window             the log      client   no room
+────────────────────────────────────────────────────────────────────────────────────────────────────────
+ counter         897       105   10.48 %       104          1   1    0s       104          19       105
+ fixed           897       105   10.48 %       104          1   1    0s       104          19       105
+
+note: who found no room was turned away, and counts as refused; see standard error
+"
+    );
+    assert_eq!(
+        (run.code, run.err.as_str()),
+        (
+            Some(3),
+            "slidegate: no room: counter turned away 105 requests of 104 clients, fixed turned away 105 requests of 104 \
+             clients; raise --max-clients, now 1, or leave it out to make room for all 1,000\n"
+        )
+    );
+    let json = replay(&[&args[..], &["--json"]].concat(), &a_thousand_at_once());
+    assert_eq!((json.code, json.err), (Some(3), run.err));
+    let report: Value = serde_json::from_str(&json.out).unwrap();
+    for name in ["counter", "fixed"] {
+        let figures = &report["algorithms"][name];
+        assert_eq!((&figures["full"], &figures["clients_full"]), (&105.into(), &104.into()));
+        assert_eq!(figures["max_tracked"], 896);
+    }
+}
+
+#[test]
+fn the_log_is_the_reference_and_has_room_whatever_is_said() {
+    let args = ["--limit", "1/1s", "--max-clients", "1", "--algorithm", "log", "--json", "-"];
+    let run = replay(&args, &a_thousand_at_once());
+    assert_eq!(run.code, Some(3));
+    let report: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(
+        (&report["algorithms"]["log"]["full"], &report["algorithms"]["log"]["disagree"]),
+        (&105.into(), &104.into())
+    );
+}
+
+#[test]
+fn room_for_all_is_the_default_and_more_changes_no_answer() {
+    let usual = report("1/1s", &a_thousand_at_once());
+    for max_clients in ["1000", "4294967295"] {
+        let args = ["--limit", "1/1s", "--json", "--max-clients", max_clients, "-"];
+        let with = replay(&args, &a_thousand_at_once()).json();
+        for name in ["log", "counter", "fixed"] {
+            let figures =
+                |report: &Value| ["refused", "full", "max_tracked"].map(|key| report["algorithms"][name][key].clone());
+            assert_eq!(figures(&usual), [1, 0, 1_000].map(Value::from));
+            assert_eq!(figures(&with), figures(&usual));
+        }
+    }
+    for wrong in ["0", "-1", "4294967296", "all"] {
+        assert_eq!(replay(&["--limit=1/1s", &format!("--max-clients={wrong}"), "-"], SMALL).code, Some(2), "{wrong}");
+    }
+}
+
+#[test]
+fn bytes_are_of_those_who_are_remembered() {
+    // One after the other, so never more than two are remembered at a time, in tables with room for all of them.
+    let rows: String = (0..50_000).map(|row| format!("{},{row}\n", 1_000 * row)).collect();
+    let found = report("1/1s", format!("t_ms,client\n{rows}").as_bytes());
+    for name in ["log", "counter", "fixed"] {
+        let figures = &found["algorithms"][name];
+        assert!(figures["max_tracked"].as_u64().unwrap() <= 2, "{figures}");
+        assert!(figures["max_bytes"].as_u64().unwrap() < 50_000, "less than one byte for each of the log: {figures}");
+    }
 }
 
 #[test]
@@ -132,6 +225,7 @@ fn a_limit_of_zero_refuses_everything() {
         assert_eq!((&figures["refused"], &figures["max_in_window"]), (&3.into(), &0.into()));
         assert!(figures["max_client"].is_null() && figures["max_at_ms"].is_null());
         assert_eq!(figures["refused_share"], 1.0);
+        assert!(figures["max_tracked"] == 0 && figures["bytes_per_client"].is_null());
     }
 }
 
