@@ -284,7 +284,12 @@ fn copy_folder(from: &Path, to: &Path) -> Result<(), String> {
     for entry in entries {
         let entry = entry.map_err(|error| error.to_string())?;
         let (from, to) = (entry.path(), to.join(entry.file_name()));
-        if from.is_dir() { copy_folder(&from, &to)? } else { copy_file(&from, &to)? }
+        // What cargo builds there is none of the tree.
+        if from.is_dir() && entry.file_name() != "target" {
+            copy_folder(&from, &to)?;
+        } else if from.is_file() {
+            copy_file(&from, &to)?;
+        }
     }
     Ok(())
 }
