@@ -3,9 +3,9 @@
 use super::report::{Contender, Report};
 use crate::{
     escape::Shown,
-    text::{counted, grouped},
+    text::{self, counted, grouped, percent},
 };
-use comfy_table::{CellAlignment, LineStyle, Table, presets::NOTHING};
+use comfy_table::Table;
 use jiff::{SignedDuration, Timestamp};
 use std::fmt::Write;
 
@@ -38,8 +38,6 @@ fn heading(report: &Report) -> String {
 }
 
 fn table(report: &Report) -> Table {
-    let mut table = Table::new();
-    table.load_style(NOTHING.header_separator(LineStyle::none().fill('─').junction('─')));
     let columns = [
         "algorithm",
         "allowed",
@@ -55,14 +53,9 @@ fn table(report: &Report) -> Table {
     ];
     // The last one is for the exception.
     let columns = if any_full(report) { &columns[..] } else { &columns[..10] };
-    table.set_header(columns);
+    let mut table = text::table(columns, &[1, 2, 3, 4, 5, 8, 9, 10]);
     for contender in &report.contenders {
         table.add_row(row(contender, report.origin).into_iter().take(columns.len()));
-    }
-    for number in [1, 2, 3, 4, 5, 8, 9, 10] {
-        if let Some(column) = table.column_mut(number) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
     }
     table
 }
@@ -82,7 +75,7 @@ fn row(contender: &Contender, origin: Option<i64>) -> [String; 11] {
         contender.algorithm.name().to_owned(),
         grouped(contender.allowed),
         grouped(contender.refused),
-        format!("{:.2} %", contender.refused_share * 100.0),
+        percent(contender.refused_share),
         grouped(contender.clients_refused),
         grouped(contender.max_in_window),
         by.unwrap_or_default(),

@@ -3,4 +3,6 @@
 mod counts;
 mod errors;
 mod output;
+#[path = "../run/mod.rs"]
+mod run;
 mod tool;

@@ -2,6 +2,8 @@
 
 mod input;
 mod output;
+#[path = "../run/mod.rs"]
+mod run;
 mod samples;
 mod tool;
 mod traffic;

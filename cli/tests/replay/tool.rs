@@ -1,5 +1,6 @@
-//! Runs the binary.
+//! Runs `slidegate replay`.
 
+use crate::run::{Run, path, subcommand};
 use serde_json::Value;
 use std::{
     ffi::OsStr,
@@ -10,29 +11,13 @@ use std::{
     thread,
 };
 
-/// What a run left behind.
-#[derive(Debug)]
-pub(crate) struct Run {
-    pub(crate) code: Option<i32>,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
-
 impl Run {
     /// The JSON of a run that must have succeeded in silence.
     pub(crate) fn json(&self) -> Value {
-        assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{self:?}");
-        serde_json::from_str(&self.out).unwrap()
+        serde_json::from_str(self.result()).unwrap()
     }
 
-    /// Asserts that the run ended without a result, and hands out what it said.
-    pub(crate) fn failure(&self, code: i32) -> &str {
-        assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{self:?}");
-        assert!(self.err.ends_with('\n') && !self.err.contains("panicked"), "{self:?}");
-        self.err.trim_end()
-    }
-
-    /// The same where one line is all there is to say.
+    /// What a run said that ended without a result, where one line is all there is to say.
     pub(crate) fn one_line(&self, code: i32) -> &str {
         let said = self.failure(code);
         assert_eq!(said.lines().count(), 1, "{said}");
@@ -50,15 +35,12 @@ pub(crate) fn replay<A: AsRef<OsStr>>(args: &[A], input: &[u8]) -> Run {
         scope.spawn(move || stdin.write_all(input).ok());
         child.wait_with_output().unwrap()
     });
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    Run::of(output)
 }
 
 /// `slidegate replay`, to be given arguments.
 pub(crate) fn command() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_slidegate"));
-    command.arg("replay");
-    command
+    subcommand("replay")
 }
 
 /// The report for `input` under a limit, as JSON.
@@ -68,7 +50,7 @@ pub(crate) fn report(limit: &str, input: &[u8]) -> Value {
 
 /// A file with this content, of a name that no other test uses.
 pub(crate) fn file(name: &str, content: &[u8]) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let path = path(name);
     fs::write(&path, content).unwrap();
     path
 }
