@@ -83,7 +83,9 @@ impl<A: Rule, S: AsRef<[Segment]>> Table<A, S> {
         let answer = match array.find(key).filter(lives) {
             Some(slot) => self.algorithm.decide(slot, visit)?,
             None => {
-                let live = array.slots().filter(|slot| slot.tag.load(Relaxed) != 0).filter(lives).count();
+                // Others only: the client may have been recorded since, and is not in its own way.
+                let others = array.slots().filter(|slot| ![0, key].contains(&slot.tag.load(Relaxed)));
+                let live = others.filter(lives).count();
                 match (self.place_of_a_new_client(live, ask), Some(array.shared()).filter(lives)) {
                     (Own::Nowhere(answer), _) => answer,
                     (Own::Shared, Some(shared)) => self.algorithm.decide(shared, visit)?,

@@ -473,7 +473,8 @@ impl TableHistory {
                 _ => None,
             })
             .collect();
-        live.len() >= self.race.slots - self.race.slots.div_ceil(8)
+        // One slot is for one client.
+        live.len() >= (self.race.slots - self.race.slots.div_ceil(8)).max(1)
     }
 }
 

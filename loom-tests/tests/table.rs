@@ -304,6 +304,18 @@ race! {
 }
 
 race! {
+    /// A client is recorded while a thread with a later reading looks into an array of one slot that is too old for it:
+    /// nobody is in its way but itself.
+    a_look_meets_a_record: run {
+        kind: SHORT,
+        slots: 1,
+        before: &[Check(1, 0, 1)],
+        threads: &[&[Check(1, 7, 1)], &[Peek(1, 8, 1)]],
+        after: &[Peek(1, 8, 1)],
+    }
+}
+
+race! {
     /// A horizon of 8 windows, all of them gone by without a request.
     idle_for_a_horizon: run {
         kind: SHORT,

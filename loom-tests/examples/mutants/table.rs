@@ -352,6 +352,13 @@ pub const MUTANTS: &[Mutant] = &[
         "idle_for_a_horizon",
     ),
     table!(
+        "look-finds-itself-in-the-way",
+        "moving",
+        "![0, key].contains(&slot.tag.load(Relaxed))",
+        "slot.tag.load(Relaxed) != 0",
+        "a_look_meets_a_record",
+    ),
+    table!(
         "no-move-by-age",
         "table",
         "if !visit.lasts && visit.for_new().now - array.birth() >= self.longest_life {",
