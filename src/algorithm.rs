@@ -52,7 +52,7 @@ pub trait Rule: fmt::Debug {
     /// The largest limit that it has room for.
     fn ceiling(&self) -> u64;
 
-    /// The age from which on an array must not be read any more; `u64::MAX` where its words stay true for a century.
+    /// The age from which on nothing is recorded in an array; `u64::MAX` where its words stay true for a century.
     fn longest_life(&self) -> u64;
 
     /// The most bytes of the cells of a client.

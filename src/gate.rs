@@ -220,7 +220,7 @@ impl<A: Algorithm, C: Clock> Gate<A, C> {
     /// # Ok::<(), slidegate::BuildError>(())
     /// ```
     pub fn forget(&self) {
-        if self.table.longest_life == u64::MAX {
+        if self.table.lasts() {
             return self.table.algorithm.forget_in_word(&self.word);
         }
         let now = self.now().as_nanos();
@@ -230,7 +230,7 @@ impl<A: Algorithm, C: Clock> Gate<A, C> {
 
     #[inline]
     fn decide(&self, ask: Ask) -> Decision {
-        if self.table.longest_life == u64::MAX {
+        if self.table.lasts() {
             if let Some(decision) = self.table.algorithm.decide_in_word(&self.word, ask) {
                 return decision;
             }

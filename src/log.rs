@@ -14,8 +14,8 @@
 //! Bisecting is safe from a recorded base, and only from there. Cells older than it may be so old that their stamps have
 //! wrapped. The base itself has not: cells are read only where the newest tick is at most a window old; that tick came at
 //! most a window after the first live one; and that one at most a quarter of the horizon and a window after the base,
-//! since no array is read that is older than such a quarter, and none takes over a client that is more than a window
-//! silent. A window is less than a quarter, so all of it is less than the whole. (A scan of the newest cells first, as
+//! since nothing is recorded in an array that is older than such a quarter, and none takes over a client that is more than
+//! a window silent. A window is less than a quarter, so all of it is less than the whole. (A scan of the newest cells first, as
 //! long as they are live, needs no such argument, and takes a step for each live tick.)
 //!
 //! `cum`, the stamps and `index` wrap. `cum` has one bit more than the limit; a stamp spans more than four windows.
@@ -24,7 +24,7 @@
 //!
 //! # Orderings
 //!
-//! * `top`, Release in every exchange, Acquire in the loads and in the failures: carries the settled cells.
+//! * `top`, Release in every exchange, Acquire in the loads: carries the settled cells.
 //! * a cell, Release in its exchange, Acquire in its loads: carries what its writer knew of `top`. Whoever overwrites a
 //!   cell that we may read has seen a newer `top`; having read his cell, we see it too, and our answer is not confirmed.
 //! * the confirming reload of `top` may therefore be Relaxed: it comes after the last cell was read.
@@ -196,7 +196,7 @@ impl Log {
         fits
     }
 
-    /// A quarter of the horizon: the age from which on an array must not be read any more.
+    /// A quarter of the horizon: the age from which on nothing is recorded in an array.
     pub(crate) const fn longest_life(&self) -> u64 {
         1 << (self.stamp_bits - 2 + self.tick_shift)
     }
@@ -215,7 +215,7 @@ impl Log {
         self.record(here, seen, &view, ask.cost).map(|()| decision)
     }
 
-    /// What a request finds under a `top`; true if `top` is still the present one after this.
+    /// What a request finds under a `top`; right if `top` is still the present one after this.
     fn view(&self, here: &Here<'_>, seen: u64, Ask { now, cost, limit, .. }: Ask) -> Result<View, Miss> {
         let top = self.unpack(seen);
         let mut view = self.place(seen & !FROZEN, now);

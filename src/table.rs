@@ -48,8 +48,8 @@ pub(crate) struct Table<A: Rule, S: AsRef<[Segment]> = Box<[Segment]>> {
     pub(crate) segments: S,
     /// Slots of the largest array.
     pub(crate) largest: usize,
-    /// An array of this age is moved before it is read; `u64::MAX` where words stay true for a century.
-    pub(crate) longest_life: u64,
+    /// Nothing is recorded in an array of this age; `u64::MAX` where words stay true for a century.
+    longest_life: u64,
     pub(crate) when_full: WhenFull,
     pub(crate) usage: Usage,
 }
@@ -95,6 +95,12 @@ impl<A: Rule, S: AsRef<[Segment]>> Table<A, S> {
     /// A check that comes later decides by the new limit; one that runs at the same time, by either.
     pub(crate) fn set_limit(&self, limit: u64) {
         self.limit.store(limit, Relaxed);
+    }
+
+    /// Whether a record can be read at any time, however old its array is.
+    #[inline]
+    pub(crate) fn lasts(&self) -> bool {
+        self.longest_life == u64::MAX
     }
 
     /// Decides on a request of the client with this key, which is not 0.
@@ -152,7 +158,7 @@ impl<A: Rule, S: AsRef<[Segment]>> Table<A, S> {
     /// A request at a slot of an array with this birth.
     #[inline]
     pub(crate) fn visit<'a>(&'a self, ask: Ask, birth: &'a u64, held: Held<'a>) -> Visit<'a> {
-        Visit { ask, birth, lasts: self.longest_life == u64::MAX, held, usage: &self.usage }
+        Visit { ask, birth, lasts: self.lasts(), held, usage: &self.usage }
     }
 }
 

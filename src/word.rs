@@ -29,8 +29,8 @@ pub trait Step: fmt::Debug {
     /// When the record in a used word was made and until when it counts, read from an instant not far from it.
     fn span(&self, word: u64, reference: u64) -> Span;
 
-    /// The time after which a word must not be read any more: a quarter of its horizon, or for ever where that is more
-    /// than a century.
+    /// The age of an array from which on nothing is recorded in its words: a quarter of their horizon, or never where that
+    /// is more than a century.
     fn longest_life(&self) -> u64;
 
     /// The largest limit that the word has room for.

@@ -8,10 +8,14 @@
 //! ```
 #![cfg(unix)]
 
+mod clients;
+mod model;
 mod random;
+mod segment;
 
+use clients::{Clients, Counters, Windows, quota};
 use random::Random;
-use slidegate::{Algorithm, Counter, Decision, FixedWindow, Limiter, ManualClock, Nanos, Quota};
+use slidegate::{Decision, Nanos, WhenFull};
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     io,
@@ -128,76 +132,46 @@ fn handle_signals() {
     assert_eq!(result, 0, "{}", io::Error::last_os_error());
 }
 
-/// A limiter as this test sees it, whatever its algorithm.
-trait Clients: Send + Sync + Sized + 'static {
+/// What this test asks of a limiter beyond the others.
+trait Stoppable: Clients + Send + 'static {
     /// For how long something of a client may be remembered.
     const LIFE: u64;
-
-    fn build(max_clients: usize) -> Self;
-
-    fn check(&self, key: u64, at: u64, cost: u64) -> Decision;
 
     /// Makes a check by a handle, and holds the handle while `body` runs.
     fn holding_a_handle(&self, key: u64, body: impl FnOnce());
 
-    fn capacity(&self) -> usize;
+    fn with_room_for(max_clients: usize) -> Self {
+        Self::build(quota(LIMIT, WINDOW), max_clients, WhenFull::Refuse)
+    }
 
-    fn bytes_in_use(&self) -> usize;
+    fn capacity(&self) -> usize {
+        self.sizes().0
+    }
 
-    fn max_bytes(&self) -> usize;
+    fn bytes_in_use(&self) -> usize {
+        self.sizes().1
+    }
 
-    fn tracked_at(&self, at: u64) -> usize;
+    fn max_bytes(&self) -> usize {
+        self.sizes().2
+    }
 }
 
-/// A limiter with the clock that it reads where no instant can be given.
-struct Timed<A: Algorithm> {
-    limiter: Limiter<u64, A, ManualClock>,
-    clock: ManualClock,
-}
-
-macro_rules! clients {
-    ($algorithm:ty, $builder:ident, $windows:expr) => {
-        impl Clients for Timed<$algorithm> {
+macro_rules! stoppable {
+    ($clients:ty, $windows:expr) => {
+        impl Stoppable for $clients {
             const LIFE: u64 = $windows * WINDOW;
-
-            fn build(max_clients: usize) -> Self {
-                let clock = ManualClock::new();
-                let quota = Quota::new(LIMIT, Duration::from_nanos(WINDOW));
-                let builder = Limiter::$builder(quota).max_clients(max_clients).clock(clock.clone());
-                Timed { limiter: builder.build().expect("a quota that fits"), clock }
-            }
-
-            fn check(&self, key: u64, at: u64, cost: u64) -> Decision {
-                self.limiter.client(&key).at(Nanos::from_nanos(at)).cost(cost).check()
-            }
 
             fn holding_a_handle(&self, key: u64, body: impl FnOnce()) {
                 let handle = self.limiter.handle();
                 assert!(handle.client(&key).at(Nanos::ZERO).check().is_allowed());
                 body();
             }
-
-            fn capacity(&self) -> usize {
-                self.limiter.capacity()
-            }
-
-            fn bytes_in_use(&self) -> usize {
-                self.limiter.bytes_in_use()
-            }
-
-            fn max_bytes(&self) -> usize {
-                self.limiter.max_bytes()
-            }
-
-            fn tracked_at(&self, at: u64) -> usize {
-                self.clock.set(Nanos::from_nanos(at));
-                self.limiter.tracked()
-            }
         }
     };
 }
-clients!(Counter, counter, 2);
-clients!(FixedWindow, fixed_window, 1);
+stoppable!(Counters, 2);
+stoppable!(Windows, 1);
 
 /// A limiter under a flood of keys, each of them new.
 struct Flooded<L> {
@@ -205,9 +179,9 @@ struct Flooded<L> {
     next_key: AtomicU64,
 }
 
-impl<L: Clients> Flooded<L> {
+impl<L: Stoppable> Flooded<L> {
     fn new(max_clients: usize) -> Flooded<L> {
-        Flooded { limiter: L::build(max_clients), next_key: AtomicU64::new(0) }
+        Flooded { limiter: L::with_room_for(max_clients), next_key: AtomicU64::new(0) }
     }
 
     fn new_key(&self) -> u64 {
@@ -316,10 +290,10 @@ fn in_threads<R: Send>(threads: usize, body: impl Fn(usize) -> R + Sync) -> Vec<
 }
 
 /// Has so many threads make a move, in tables of their own: that frees what their records kept and nobody reads.
-fn free_kept<L: Clients>(threads: usize) {
+fn free_kept<L: Stoppable>(threads: usize) {
     let all_have_a_record = Barrier::new(threads);
     in_threads(threads, |_| {
-        let limiter = L::build(1);
+        let limiter = L::with_room_for(1);
         let _ = limiter.check(0, 0, 1);
         all_have_a_record.wait();
         // More than fit the first array.
@@ -328,7 +302,7 @@ fn free_kept<L: Clients>(threads: usize) {
 }
 
 /// Starts a worker and stops it inside a check, the `nth` of its round.
-fn stopped_worker<L: Clients>(flooded: &Arc<Flooded<L>>, nth: usize, random: &mut Random) -> JoinHandle<()> {
+fn stopped_worker<L: Stoppable>(flooded: &Arc<Flooded<L>>, nth: usize, random: &mut Random) -> JoinHandle<()> {
     let worker = thread::spawn({
         let flooded = Arc::clone(flooded);
         move || flooded.hammer(nth)
@@ -349,7 +323,7 @@ fn stopped_worker<L: Clients>(flooded: &Arc<Flooded<L>>, nth: usize, random: &mu
 }
 
 /// Fills a table for so many lives of its clients, two at least.
-fn fill_repeatedly<L: Clients>(flooded: &Arc<Flooded<L>>, keys: u64, most_bytes: usize) {
+fn fill_repeatedly<L: Stoppable>(flooded: &Arc<Flooded<L>>, keys: u64, most_bytes: usize) {
     let capacity = flooded.limiter.capacity();
     let first = flooded.quiet_instant();
     for life in 0..keys.div_ceil(2 * FLOODING as u64 * capacity as u64).max(2) {
@@ -360,17 +334,17 @@ fn fill_repeatedly<L: Clients>(flooded: &Arc<Flooded<L>>, keys: u64, most_bytes:
 }
 
 /// The bytes of a full table, beyond those of the table, that somebody reads or builds.
-fn bytes_held<L: Clients>(flooded: &Flooded<L>) -> usize {
+fn bytes_held<L: Stoppable>(flooded: &Flooded<L>) -> usize {
     free_kept::<L>(GOING_ON);
     flooded.limiter.bytes_in_use() - flooded.limiter.max_bytes()
 }
 
 /// Stops threads in their checks and fills the table beside them, time and again; the bytes that the stopped hold.
-fn round<L: Clients>(max_clients: usize, keys: u64, random: &mut Random) -> usize {
+fn round<L: Stoppable>(max_clients: usize, keys: u64, random: &mut Random) -> usize {
     let bytes_before = BYTES.load(SeqCst);
     MOST_BYTES.store(bytes_before, SeqCst);
     let flooded = Arc::new(Flooded::<L>::new(max_clients));
-    let (array, max_bytes) = (L::build(1).max_bytes(), flooded.limiter.max_bytes());
+    let (array, max_bytes) = (L::with_room_for(1).max_bytes(), flooded.limiter.max_bytes());
     // One after the other, so each stopped thread keeps what it reads and what it builds. Who goes on keeps that, too, and
     // what the others were reading at its last move.
     let most_held = 2 * STOPPED_THREADS * array;
@@ -409,19 +383,19 @@ fn round<L: Clients>(max_clients: usize, keys: u64, random: &mut Random) -> usiz
 }
 
 /// The same without stopped threads.
-fn held_by_nobody<L: Clients>() -> usize {
+fn held_by_nobody<L: Stoppable>() -> usize {
     let flooded = Arc::new(Flooded::<L>::new(5_000));
-    let array = L::build(1).max_bytes();
+    let array = L::with_room_for(1).max_bytes();
     fill_repeatedly(&flooded, 0, flooded.limiter.max_bytes() + (2 + GOING_ON) * GOING_ON * array);
     bytes_held(&flooded)
 }
 
 /// Threads that hold a handle and do nothing keep nobody out, and keep nothing.
-fn idle_handles<L: Clients>() {
+fn idle_handles<L: Stoppable>() {
     const IDLE: usize = 10;
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let flooded = Arc::new(Flooded::<L>::new(5_000));
-    let array = L::build(1).max_bytes();
+    let array = L::with_room_for(1).max_bytes();
     let (all_hold, over) = (Barrier::new(IDLE + 1), Barrier::new(IDLE + 1));
     thread::scope(|scope| {
         for _ in 0..IDLE {
@@ -445,7 +419,7 @@ fn idle_handles<L: Clients>() {
 /// One test at a time: they count the same bytes.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-fn rounds<L: Clients>() {
+fn rounds<L: Stoppable>() {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     handle_signals();
     let keys = random::number_from("SLIDEGATE_FLOOD").unwrap_or(600_000);
@@ -460,20 +434,20 @@ fn rounds<L: Clients>() {
 
 #[test]
 fn counters_beside_stopped_threads() {
-    rounds::<Timed<Counter>>();
+    rounds::<Counters>();
 }
 
 #[test]
 fn fixed_windows_beside_stopped_threads() {
-    rounds::<Timed<FixedWindow>>();
+    rounds::<Windows>();
 }
 
 #[test]
 fn counters_beside_idle_handles() {
-    idle_handles::<Timed<Counter>>();
+    idle_handles::<Counters>();
 }
 
 #[test]
 fn fixed_windows_beside_idle_handles() {
-    idle_handles::<Timed<FixedWindow>>();
+    idle_handles::<Windows>();
 }
